@@ -18,7 +18,9 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// The exit code of an error.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Config(_) | Error::OutputExists(_) | Error::Unreachable { .. } => WRONG_USE,
+        Error::Config(_) | Error::NoDocument { .. } | Error::OutputExists(_) | Error::Unreachable { .. } => {
+            WRONG_USE
+        }
         Error::Input { .. }
         | Error::Refused { .. }
         | Error::InputGone { .. }

@@ -129,6 +129,14 @@ pub enum Error {
     /// What was named as an output of `dedup` is none, or is not whole (exit code 4).
     #[error("{}: is no whole output of `alike dedup`: {}; name the folder that --out named, with all that is in it", .0.display(), .1)]
     NotAnOutput(PathBuf, String),
+    /// What was asked about is no document of the inputs of a run (exit code 2).
+    #[error("no document {asked:?} in the inputs; name its id, or FILE:LINE as lists have them{advice}")]
+    NoDocument {
+        /// How it was named.
+        asked: String,
+        /// What else may be done.
+        advice: &'static str,
+    },
     /// An output of another command than `dedup`, where one of that was expected (exit code 4).
     #[error("{}: is an output of `alike {command}`, and only those of dedup can be asked; {advice}", .path.display())]
     OutputOfAnother {

@@ -468,6 +468,7 @@
 //! - `output/finished/record.rs` - how a run was asked, and its inputs: what an output keeps
 //! - `output/finished/folder.rs` - an output opened again, and whether its inputs are as they were
 //! - `output/finished/lists.rs` - its lists, read again
+//! - `output/finished/index.rs` - its clusters and the documents in them, to be looked at by the page (feature `serve`)
 //! - `output/finished/find.rs` - documents of the inputs by id, or by file and line, in one pass
 //! - `output/finished/document.rs` - such a document, and what tells which of two is kept
 //! - `output/forms/mod.rs` - the forms that records are written in
@@ -569,7 +570,7 @@
 //! - `report/words.rs` - how two texts differ, on a page
 //! - `report/documents.rs` - documents and pairs on the page
 //!
-//! Collections over HTTP (feature `serve`):
+//! Collections and outputs over HTTP (feature `serve`):
 //! - `serve/mod.rs` - what a server is made of
 //! - `serve/options.rs` - what a server is told: where it listens, who may do what, and how much
 //! - `serve/http/mod.rs` - requests and answers
@@ -590,6 +591,7 @@
 //! - `serve/pages/documents.rs` - documents by the page, one of them, and two of them
 //! - `serve/pages/check.rs` - texts held against the collection
 //! - `serve/pages/changes.rs` - the change logs by the page
+//! - `serve/pages/run.rs` - what is shown of an output
 //! - `serve/html/mod.rs` - pages for people
 //! - `serve/html/asked.rs` - what a page is an answer to
 //! - `serve/html/frame.rs` - what all pages have around them
@@ -602,9 +604,11 @@
 //! - `serve/html/compare.rs` - two documents, and what links them
 //! - `serve/html/changes.rs` - changes, commit by commit
 //! - `serve/html/check.rs` - a form for a text, and what it resembles
+//! - `serve/html/run.rs` - pages of an output
 //! - `serve/state/mod.rs` - what is served
-//! - `serve/state/served.rs` - the commit that is served now, and what is wrong with the collection
+//! - `serve/state/served.rs` - what is served now, and what is wrong with it
 //! - `serve/state/commit.rs` - one commit, with what is made of it once
+//! - `serve/state/run.rs` - an output, with its lists in memory
 //! - `serve/state/threads.rs` - the threads that wait for disks, a bounded number
 //! - `serve/state/write.rs` - loads and deletions of clients
 //! - `serve/state/remembered.rs` - answers to changes by their keys

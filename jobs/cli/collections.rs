@@ -110,6 +110,7 @@ pub(crate) const SERVE_EXAMPLES: &str = "\
 Examples:
   alike serve archive                             http://127.0.0.1:8080/, for this machine, read-only
       Browsers are shown pages, programs are given JSON: curl http://127.0.0.1:8080/clusters
+  alike serve clean                               look at what dedup --out clean removed, before it is deleted
   alike serve archive --listen 9000 --token-file token
       Also take POST /load and POST /delete, with the header Authorization: Bearer and the token.
   alike serve archive --listen 0.0.0.0:8080 --public-read
@@ -300,7 +301,7 @@ pub(crate) struct ChangesArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: EitherArgs,
     /// Address and port to listen at, or a port of this machine; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: String,

@@ -202,12 +202,12 @@ pub(crate) enum Command {
     /// similar ones. The exit code is 0 whether or not anything was found.
     #[command(after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
-    /// Serve a collection over HTTP, as pages and as JSON: clusters, documents, check, changes, load and delete
+    /// Serve a collection, or an output of dedup, over HTTP, as pages and as JSON
     ///
-    /// Prints its address, and answers until it is told to end. Every answer is JSON, of one commit; GET /openapi.json
-    /// describes all paths. A new commit is served within a second. Without a token the server only reads. With one it takes
-    /// POST /load and POST /delete, and answers them when they are durable. Only this machine can reach it, unless --listen says
-    /// otherwise.
+    /// Clusters, documents, check, changes, load and delete; of an output clusters and documents. Prints its address, and answers
+    /// until it is told to end. Every answer about a collection is of one commit; GET /openapi.json describes all paths. A new
+    /// commit is served within a second. Without a token the server only reads. With one it takes POST /load and POST /delete,
+    /// and answers them when they are durable. Only this machine can reach it, unless --listen says otherwise.
     #[command(after_help = help::more("serve"), after_long_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
     /// Group a ranked list of ids by near-duplicates, such as search results

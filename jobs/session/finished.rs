@@ -1,6 +1,7 @@
 //! Runs of `dedup` that have ended: what their folders keep of how they were asked, and asking again.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
@@ -9,6 +10,7 @@ use alike::output::{FinishedFind, FinishedRun, FormChoice, ListChoice, Protected
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, Source};
 use alike::report::FinishedQuestions;
+use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::scratch::private_folder;
 
@@ -156,24 +158,47 @@ pub(crate) fn questions<T>(
     watched(&TalkArgs::default(), |progress| {
         let spool = private_folder(&std::env::temp_dir())?;
         let sources = inputs_again(run, spool.path(), progress)?;
-        let mut config = run.config.clone();
-        if run.record.lexicon.is_none() {
-            config.lexicon.clear();
-        }
-        let named = run.record.lexicon.as_deref().map(Path::new);
-        let resources = machine.resources(spool.path(), None);
-        let lexicon = run_lexicon(&mut config, named, &sources, &resources, progress)?;
-        if lexicon.is_some() && config.lexicon != run.config.lexicon {
-            let why =
-                "it was counted from standard input, too, or is that of a collection, and is not at hand";
-            let (path, why) = (PathBuf::from("the lexicon"), why.to_owned());
-            return Err(Error::InputGone { path, output: run.path.clone(), why });
-        }
-        let tables = FrozenTables { lexicon, ..FrozenTables::default() };
+        let tables = tables_again(run, &sources, &machine.resources(spool.path(), None), progress)?;
         let Machine { workers, simd, .. } = machine;
         let find = FinishedFind { run, sources: &sources, tables: &tables, workers, simd };
         ask(&FinishedQuestions { find, progress })
     })
+}
+
+/// All that questions about a run take, for whoever has many of them answered.
+#[cfg(feature = "serve")]
+pub(crate) fn served_inputs(
+    run: FinishedRun,
+    machine: Machine,
+    progress: &Arc<Progress>,
+) -> Result<alike::serve::ServedInputs> {
+    go_to_inputs(&run);
+    let spool = private_folder(&std::env::temp_dir())?;
+    let sources = inputs_again(&run, spool.path(), progress)?;
+    let tables = tables_again(&run, &sources, &machine.resources(spool.path(), None), progress)?;
+    let Machine { workers, simd, .. } = machine;
+    Ok(alike::serve::ServedInputs { run, sources, tables, spool, workers, simd })
+}
+
+/// What texts of a run are sketched by: its lexicon is counted again where none was named.
+fn tables_again(
+    run: &FinishedRun,
+    sources: &[Source],
+    resources: &Resources,
+    progress: &Arc<Progress>,
+) -> Result<FrozenTables> {
+    let mut config = run.config.clone();
+    if run.record.lexicon.is_none() {
+        config.lexicon.clear();
+    }
+    let named = run.record.lexicon.as_deref().map(Path::new);
+    let lexicon = run_lexicon(&mut config, named, sources, resources, progress)?;
+    if lexicon.is_some() && config.lexicon != run.config.lexicon {
+        let why = "it was counted from standard input, too, or is that of a collection, and is not at hand";
+        let (path, why) = (PathBuf::from("the lexicon"), why.to_owned());
+        return Err(Error::InputGone { path, output: run.path.clone(), why });
+    }
+    Ok(FrozenTables { lexicon, ..FrozenTables::default() })
 }
 
 /// The inputs of a run, protected ones first, as they were; streams and collections are not among them.

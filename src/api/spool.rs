@@ -1,5 +1,6 @@
 //! Texts in memory as an input file: a run reads some of its records twice.
 
+use crate::limits::sized;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -61,7 +62,7 @@ impl TextRecords {
     pub(super) fn create(folder: &Path, input: Input) -> Result<TextRecords> {
         let path = folder.join("texts.jsonl");
         let file = File::create_new(&path).map_err(|error| Error::io(&path, "create", error))?;
-        Ok(TextRecords { path, out: BufWriter::with_capacity(1 << 20, file), input })
+        Ok(TextRecords { path, out: BufWriter::with_capacity(sized(1 << 20, 64), file), input })
     }
 
     /// Appends a record.

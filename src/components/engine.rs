@@ -1,5 +1,6 @@
 //! The dataflow with its input and output: changes of links in, changes of labels out.
 
+use crate::limits::sized;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -53,7 +54,7 @@ pub struct Engine {
 }
 
 /// Links sent between two turns of a worker, so that they are not all queued at once.
-const TURN: usize = 64 << 10;
+const TURN: usize = sized(64 << 10, 3);
 
 /// How long an idle worker sleeps before it asks again whether it is to go on.
 const PATIENCE: Duration = Duration::from_millis(20);

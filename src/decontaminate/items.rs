@@ -1,5 +1,6 @@
 //! The items of benchmarks, read once before anything else.
 
+use crate::limits::sized;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -127,7 +128,8 @@ impl ItemReader<'_> {
             )
         };
         let limit = Input::default().max_record_bytes as u64;
-        let mut lines = BufReader::with_capacity(1 << 18, open_decompressed(source).map_err(failed)?);
+        let mut lines =
+            BufReader::with_capacity(sized(1 << 18, 64), open_decompressed(source).map_err(failed)?);
         let (mut line, mut number) = (Vec::new(), 0);
         loop {
             line.clear();

@@ -25,7 +25,7 @@ use crate::flow::request::{ProtectedSet, Request};
 use crate::flow::results::gathered::Collector;
 use crate::flow::status::RunStatus;
 use crate::flow::stored::Stored;
-use crate::limits::MAX_WORKERS;
+use crate::limits::{MAX_WORKERS, sized};
 use crate::progress::Progress;
 use crate::read::RunInputs;
 use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_read_ahead, admit_windows};
@@ -33,8 +33,8 @@ use crate::resources::Resources;
 use crate::sketch::Frequencies;
 use crate::text::Tokens;
 
-/// Bytes of an input file that one worker reads at a stretch.
-const UNIT: u64 = 1 << 20;
+/// Least and most bytes of an input file that one worker reads at a stretch.
+const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 
 /// The parts of a run in one process.
 pub struct RunParts {
@@ -127,7 +127,7 @@ impl RunParts {
         // A file made for this run only is where process 0 is, and perhaps nowhere else.
         let reads = topology.process() == 0 || sources.iter().all(|source| source.lasting);
         // Many more units than workers, so that none waits long for another's last one.
-        let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(256 << 10, UNIT);
+        let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(UNIT.0, UNIT.1);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);
         let work = work_items(&inputs, &replays, topology.all());
         let documents = Arc::new(RunDocuments { catalogue, inputs, replays, work, protected });

@@ -1,5 +1,6 @@
 //! All texts of the inputs, each read once, by several workers and, if there are any, several processes.
 
+use crate::limits::sized;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -18,7 +19,7 @@ pub const ONLY_SURVEY: u64 = 0;
 /// Stretches that an input is cut into, unless these would be too short or too long.
 const UNITS: u64 = 256;
 /// Least and most bytes of such a stretch.
-const UNIT: (u64, u64) = (256 << 10, 1 << 20);
+const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 
 /// What is read, and by whom.
 pub struct Survey<'a> {

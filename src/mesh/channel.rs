@@ -5,6 +5,7 @@
 //! changed, left out, repeated or moved is an error. The last record carries nothing: a connection that ends without it was
 //! cut.
 
+use crate::limits::sized;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -16,11 +17,12 @@ use super::meeting::key_agreement::Ciphers;
 const LENGTH_BYTES: usize = 2;
 const TAG_BYTES: usize = 16;
 /// Most bytes that a record carries: a message of the Noise protocol has 65,535 with its tag.
-const MOST_CARRIED: usize = u16::MAX as usize - TAG_BYTES;
+const MOST_CARRIED: usize = sized(u16::MAX as usize - TAG_BYTES, 200);
 /// Most records that are written by one call.
 const MOST_RECORDS: usize = 2;
 /// Bytes that are asked of the system at once.
-const AHEAD: usize = 128 << 10;
+const AHEAD: usize = sized(128 << 10, LENGTH_BYTES + MOST_CARRIED + TAG_BYTES);
+const _: () = assert!(AHEAD >= LENGTH_BYTES + MOST_CARRIED + TAG_BYTES, "a record is opened whole");
 
 /// A connection to another process whose hello is through. One thread may read and another one write.
 #[derive(Debug)]

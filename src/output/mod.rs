@@ -28,6 +28,8 @@ pub use finished::{
     Decided, FinishedCluster, FinishedDocument, FinishedFind, FinishedMember, FinishedRun, InputRow,
     PlaceInFile, PlaceKind, ProtectedInput, RunRecord, write_inputs,
 };
+#[cfg(feature = "serve")]
+pub use finished::{ListIndex, ListedCluster, ListedDocument, ListedOrder};
 pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordObjects, RecordSet, TextChange,
     assist_records, write_cut_records, write_records,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::partial_name::partial_name;
 use crate::remote::ObjectUrl;
-use crate::scratch::{Temporary, remove_dead, remove_empty};
+use crate::scratch::{Temporary, remove_dead};
 
 /// A folder that shows what permissions new ones get, and is gone at once.
 const PROBE: &str = ".new";
@@ -18,15 +18,14 @@ const PROBE: &str = ".new";
 #[derive(Debug)]
 pub struct Staging {
     out: PathBuf,
-    /// With parent folders that were missing: they go again if nothing comes of the run.
     folder: Temporary,
 }
 
 impl Staging {
-    /// Prepares to write `out`, creating its missing parent folders.
+    /// Prepares to write `out` in a folder that is there: a mistyped name of that makes nothing.
     ///
     /// # Errors
-    /// [`Error::Config`] if `out` has no name; [`Error::OutputExists`] when there is anything of that name, be it a dangling
+    /// [`Error::Config`] if `out` has no name, or is to be in a folder that is not there; [`Error::OutputExists`] when there is anything of that name, be it a dangling
     /// symbolic link; [`Error::Io`].
     pub fn new(out: &Path) -> Result<Staging> {
         let Some(name) = out.file_name() else {
@@ -41,20 +40,18 @@ impl Staging {
         }
         refuse_existing(out)?;
         let parent = parent(out);
-        let created = missing(&parent);
-        let made = fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "create", e)).and_then(|()| {
-            let prefix = partial_name(name);
-            remove_dead(&parent, &prefix);
-            // What is half done is nobody else's; the output will be as open as the umask allows.
-            Temporary::new(&parent, &prefix, 0o700).map_err(|e| Error::io(&parent, "write in", e))
-        });
-        match made {
-            Ok(folder) => Ok(Staging { out: out.to_path_buf(), folder: folder.with_parents(created) }),
-            Err(error) => {
-                remove_empty(&created);
-                Err(error)
-            }
+        if fs::metadata(&parent).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            let (out, parent) = (out.display(), parent.display());
+            return Err(Error::config(format!(
+                "--out {out}: there is no folder {parent}; make it first: mkdir -p {parent}"
+            )));
         }
+        let prefix = partial_name(name);
+        remove_dead(&parent, &prefix);
+        // What is half done is nobody else's; the output will be as open as the umask allows.
+        let folder =
+            Temporary::new(&parent, &prefix, 0o700).map_err(|e| Error::io(&parent, "write in", e))?;
+        Ok(Staging { out: out.to_path_buf(), folder })
     }
 
     /// The temporary folder: output is written here.
@@ -148,15 +145,6 @@ fn parent(out: &Path) -> PathBuf {
     }
 }
 
-/// The ancestors of `folder`, and itself, that do not exist, the outermost first.
-fn missing(folder: &Path) -> Vec<PathBuf> {
-    let named = folder.ancestors().filter(|a| !a.as_os_str().is_empty());
-    let mut missing: Vec<PathBuf> =
-        named.take_while(|a| fs::symlink_metadata(a).is_err()).map(Path::to_path_buf).collect();
-    missing.reverse();
-    missing
-}
-
 fn sync_folders(root: &Path) -> Result<()> {
     for entry in walkdir::WalkDir::new(root).contents_first(true) {
         let entry = entry.map_err(|e| Error::io(root, "sync", e.into()))?;
@@ -189,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn commit_renames_and_creates_parents() {
+    fn commit_renames() {
         let root = tempfile::tempdir().expect("a folder");
-        let out = root.path().join("a/b/out");
+        let out = root.path().join("out");
         let staging = Staging::new(&out).expect("staging");
         let name = staging.path().file_name().expect("a name").to_string_lossy().into_owned();
         assert!(name.starts_with(".out.partial-"), "{name}");
@@ -200,15 +188,15 @@ mod tests {
         assert!(!out.exists());
         staging.commit().expect("commit");
         assert_eq!(fs::read(out.join("kept/x")).expect("the file"), b"x");
-        assert_eq!(entries(&root.path().join("a/b")), ["out"]);
+        assert_eq!(entries(root.path()), ["out"]);
     }
 
     #[test]
     fn drop_leaves_nothing() {
         let root = tempfile::tempdir().expect("a folder");
-        let staging = Staging::new(&root.path().join("a/b/out")).expect("staging");
+        let staging = Staging::new(&root.path().join("out")).expect("staging");
         fs::write(staging.path().join("x"), b"x").expect("a file");
-        assert_eq!(entries(root.path()), ["a"]);
+        assert_eq!(entries(root.path()).len(), 1);
         drop(staging);
         assert!(entries(root.path()).is_empty());
     }
@@ -267,12 +255,11 @@ mod tests {
     }
 
     #[test]
-    fn drop_spares_parents_in_use() {
+    fn makes_no_parents() {
         let root = tempfile::tempdir().expect("a folder");
-        let staging = Staging::new(&root.path().join("a/b/out")).expect("staging");
-        fs::write(root.path().join("a/other"), b"x").expect("a file");
-        drop(staging);
-        assert_eq!(entries(&root.path().join("a")), ["other"]);
+        let refused = Staging::new(&root.path().join("a/b/out")).expect_err("refused");
+        assert!(matches!(refused, Error::Config(_)) && refused.to_string().contains("mkdir -p"), "{refused}");
+        assert!(entries(root.path()).is_empty());
     }
 
     #[test]

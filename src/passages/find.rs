@@ -16,7 +16,7 @@ use super::sorter::RowSorter;
 use super::unit::PassageUnit;
 use crate::error::{Error, Result};
 use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
-use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
+use crate::limits::{BASE_MEMORY, WORKER_MEMORY, sized};
 use crate::mesh::Mesh;
 use crate::output::{CutFile, CutWriter, hand_out};
 use crate::peers::Peers;
@@ -30,7 +30,7 @@ const RANGES: usize = 4;
 /// What a record takes: its line and its text, and as it is written, what is left of that and the new line, each twice.
 const RECORD: RecordCost = RecordCost { token: 24, bytes_of_token: 6 };
 /// Most bytes of rows that a worker holds.
-const MOST_ROWS: u64 = 1 << 27;
+const MOST_ROWS: u64 = sized(1 << 27, 1 << 12);
 /// Pieces between two looks whether the run was stopped.
 const LOOK: u64 = 1 << 16;
 

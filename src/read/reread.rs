@@ -1,5 +1,6 @@
 //! Reading single records a second time.
 
+use crate::limits::sized;
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -16,9 +17,9 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 
 /// Gaps between wanted records below this are read through, larger ones are jumped over where that is possible.
-const GAP: u64 = 256 << 10;
+const GAP: u64 = sized(256 << 10, 256);
 /// Bytes read first after a jump: a record is seldom longer.
-const FIRST: usize = 64 << 10;
+const FIRST: usize = sized(64 << 10, 64);
 
 /// Reads the records at `offsets` (sorted) of `source`, file number `file`, again and hands on the index, the text
 /// and the day of each; an error of `each` ends it. All of them were records the first time.

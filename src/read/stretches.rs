@@ -1,6 +1,7 @@
 //! Formats whose records lie one behind the other, whatever is in them: the frame that finds where each ends by the
 //! [`Boundaries`] of its format and hands its bytes to the format's [`Parser`].
 
+use crate::limits::sized;
 use std::io;
 
 use super::BLOCK;
@@ -11,7 +12,7 @@ use super::source::{Cuts, Source, Unit};
 use super::windowed::{Numbers, Span, Splitter};
 
 /// Units of an uncompressed file begin at least this far apart, and there are at most so many.
-const CUTS: (u64, u64) = (256 << 10, 1 << 16);
+const CUTS: (u64, u64) = sized((256 << 10, 1 << 16), (256, 1 << 16));
 
 /// Where units of an uncompressed file may begin, whose records only show where they end to whoever reads them all.
 pub(super) fn cuts(source: &Source, mut ends: Box<dyn Boundaries>) -> io::Result<Cuts> {

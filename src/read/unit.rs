@@ -1,5 +1,6 @@
 //! Inputs cut into units, and reading a unit: its records, one after the other, to a sink.
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use super::codec::Records;
@@ -11,7 +12,7 @@ use super::source::{Extent, Source, Unit};
 use crate::error::Result;
 
 /// Least bytes of a unit of an object: the end of its last record costs a request more.
-const OF_OBJECT: u64 = 16 << 20;
+const OF_OBJECT: u64 = sized(16 << 20, 1 << 10);
 /// How much larger a compressed file is taken to be when it is decompressed.
 const EXPANDS: u64 = 6;
 

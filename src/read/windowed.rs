@@ -13,10 +13,10 @@ use super::record::{Refusal, Sink};
 use super::source::{Source, Unit};
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::limits::MAX_FILE_BYTES;
+use crate::limits::{MAX_FILE_BYTES, sized};
 
 /// Bytes read at once beyond the end of a unit, for the rest of its last record.
-const BEYOND: usize = 64 << 10;
+const BEYOND: usize = sized(64 << 10, 64);
 
 /// Makes records of the bytes of a unit.
 pub(super) trait Splitter: Send {

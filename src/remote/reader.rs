@@ -1,5 +1,6 @@
 //! Reading an object: in few and large requests, ahead of whoever reads on.
 
+use crate::limits::sized;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
@@ -18,11 +19,11 @@ use super::url::ObjectUrl;
 use super::waiting::Awaited;
 
 /// Least bytes of a request, unless there are no more: what a request costs by itself is the time of about as many.
-const LEAST: u64 = 256 << 10;
+const LEAST: u64 = sized(256 << 10, 256);
 /// Bytes fetched first of a larger object, to see what it is.
-const HEAD: u64 = 64 << 10;
+const HEAD: u64 = sized(64 << 10, 64);
 /// Most bytes of a request, and least of one of several that are under way.
-const BLOCK: (u64, u64) = (8 << 20, 1 << 20);
+const BLOCK: (u64, u64) = sized((8 << 20, 1 << 20), (4 << 10, 512));
 /// Requests under way at once, where there is room for all.
 const UNDER_WAY: u64 = 4;
 /// How long to wait for others before looking again.

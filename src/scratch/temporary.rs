@@ -21,20 +21,14 @@ const DRAWN: usize = 8;
 /// The file in the folder that is locked. Network file systems lock files for all machines, and folders for none but one.
 const LOCK: &str = ".lock";
 /// What goes with this process. Nobody lets any of it stay while [`remove_temporary_folders`] is at work.
-static OWN: Mutex<Own> = Mutex::new(Own { folders: Vec::new(), parents: Vec::new() });
+static OWN: Mutex<Own> = Mutex::new(Own(Vec::new()));
 
 /// The folders that a process has made, in that order.
-struct Own {
-    /// Temporary ones.
-    folders: Vec<PathBuf>,
-    /// Those that were missing above such a one.
-    parents: Vec<PathBuf>,
-}
+struct Own(Vec<PathBuf>);
 
 impl Own {
     fn forget(&mut self, gone: &Temporary) {
-        self.folders.retain(|folder| folder != gone.path());
-        self.parents.retain(|folder| !gone.parents.contains(folder));
+        self.0.retain(|folder| folder != gone.path());
     }
 }
 
@@ -46,20 +40,11 @@ fn own() -> MutexGuard<'static, Own> {
 /// a process that ends at once: whoever would complete output, or make or drop such a folder, waits from here on for ever.
 pub fn remove_temporary_folders() {
     let own = own();
-    for folder in own.folders.iter().rev() {
+    for folder in own.0.iter().rev() {
         // What cannot be removed goes with the next process that makes such a folder.
         let _ = clear(folder);
     }
-    remove_empty(&own.parents);
     std::mem::forget(own);
-}
-
-/// Removes folders of which each is in the one before it.
-pub(crate) fn remove_empty(folders: &[PathBuf]) {
-    for folder in folders.iter().rev() {
-        // Fails, as it should, when somebody else has put something there.
-        let _ = fs::remove_dir(folder);
-    }
 }
 
 /// A folder that goes when it is dropped, and is locked as long as it is there.
@@ -69,8 +54,6 @@ pub(crate) struct Temporary {
     folder: TempDir,
     /// `None` where nothing can be locked: the folder then has no such file, and nobody takes it for one of the dead.
     lock: Option<File>,
-    /// Folders above it that were made for it, the outermost first.
-    parents: Vec<PathBuf>,
     /// Whether the folder stays.
     kept: bool,
 }
@@ -106,15 +89,8 @@ impl Temporary {
     }
 
     fn known(folder: TempDir, lock: Option<File>) -> Temporary {
-        own().folders.push(folder.path().to_path_buf());
-        Temporary { folder, lock, parents: Vec::new(), kept: false }
-    }
-
-    /// Has folders above it that were missing, the outermost first, go with it.
-    pub(crate) fn with_parents(mut self, parents: Vec<PathBuf>) -> Temporary {
-        own().parents.extend_from_slice(&parents);
-        self.parents = parents;
-        self
+        own().0.push(folder.path().to_path_buf());
+        Temporary { folder, lock, kept: false }
     }
 
     /// Where it is.
@@ -160,7 +136,6 @@ impl Drop for Temporary {
         if !self.kept {
             // The field tries once more.
             let _ = clear(self.path());
-            remove_empty(&self.parents);
             own().forget(self);
         }
     }

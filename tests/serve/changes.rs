@@ -111,7 +111,7 @@ fn changes_take_the_token() {
     dir.alike("serve c --listen 0.0.0.0:0", None).code(2).says("--public-read");
     dir.write("short", "short");
     dir.alike("serve c --token-file short", None).code(2);
-    dir.alike("serve nothing", None).code(4);
+    dir.alike("serve nothing", None).code(3).says("no such folder");
 }
 
 #[test]

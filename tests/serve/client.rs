@@ -33,11 +33,22 @@ impl Drop for Server {
     }
 }
 
+fn write_token(dir: &Dir) {
+    dir.write("token", format!("{TOKEN}\n"));
+    #[cfg(unix)]
+    std::fs::set_permissions(dir.join("token"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+}
+
 impl Server {
     /// Serves the collection `c` of a folder, with more arguments.
     pub(super) fn start(dir: &Dir, arguments: &str) -> Server {
+        Server::of(dir, "c", arguments)
+    }
+
+    /// Serves a collection or an output of a folder, with more arguments.
+    pub(super) fn of(dir: &Dir, what: &str, arguments: &str) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_alike"))
-            .args(["serve", "c", "-w", "2"])
+            .args(["serve", what, "-w", "2"])
             .args(if arguments.contains("--listen") { "" } else { "--listen 127.0.0.1:0" }.split_whitespace())
             .args(arguments.split_whitespace())
             .current_dir(dir.path())
@@ -53,13 +64,16 @@ impl Server {
         Server { child, address }
     }
 
-    /// The same, with the token of the tests.
+    /// The collection with the token of the tests.
     pub(super) fn with_token(dir: &Dir, arguments: &str) -> Server {
-        dir.write("token", format!("{TOKEN}\n"));
-        #[cfg(unix)]
-        std::fs::set_permissions(dir.join("token"), std::os::unix::fs::PermissionsExt::from_mode(0o600))
-            .unwrap();
+        write_token(dir);
         Server::start(dir, &format!("--token-file token {arguments}"))
+    }
+
+    /// A collection or an output with the token of the tests.
+    pub(super) fn with_token_of(dir: &Dir, what: &str) -> Server {
+        write_token(dir);
+        Server::of(dir, what, "--token-file token")
     }
 
     pub(super) fn connect(&self) -> TcpStream {

@@ -7,4 +7,5 @@ mod html;
 mod html_hostile;
 mod markup;
 mod openapi;
+mod output;
 mod pages;

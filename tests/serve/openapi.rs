@@ -9,7 +9,7 @@ use super::client::Server;
 use super::pages::made;
 use crate::support::texts::{line, words};
 
-fn description() -> Value {
+pub(super) fn description() -> Value {
     serde_json::from_str(OPENAPI).unwrap()
 }
 
@@ -33,15 +33,30 @@ fn every_route_is_described_and_no_other() {
     assert_eq!(found, routes);
 }
 
+/// Whether a value has all that a schema requires of an object.
+fn has_required(described: &Value, schema: &Value, value: &Value) -> bool {
+    let named = schema["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+    let schema = named.map_or(schema, |name| &described["components"]["schemas"][name]);
+    schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .all(|name| value.get(name.as_str().unwrap()).is_some())
+}
+
 /// Whether a value is as a schema says: of its types, with what is required, and with nothing that is not described.
-fn check(described: &Value, schema: &Value, value: &Value, place: &str) {
+pub(super) fn check(described: &Value, schema: &Value, value: &Value, place: &str) {
     if let Some(name) = schema["$ref"].as_str() {
         let schema = &described["components"]["schemas"][name.rsplit('/').next().unwrap()];
         assert!(schema.is_object(), "{place}: {name} is not described");
         return check(described, schema, value, place);
     }
     if let Some(either) = schema["oneOf"].as_array() {
-        let schema = either.iter().find(|schema| (schema["type"] == "null") == value.is_null()).unwrap();
+        let fits = |schema: &&Value| match value.is_null() {
+            true => schema["type"] == "null",
+            false => schema["type"] != "null" && has_required(described, schema, value),
+        };
+        let schema = either.iter().find(fits).unwrap_or_else(|| panic!("{place}: {value} is none of these"));
         return check(described, schema, value, place);
     }
     let kind = match value {

@@ -48,7 +48,7 @@ pub(super) fn made(flags: &str) -> Dir {
     dir
 }
 
-fn printed(dir: &Dir, line: &str) -> Vec<Value> {
+pub(super) fn printed(dir: &Dir, line: &str) -> Vec<Value> {
     jsonl(dir.alike(line, None).ok().stdout.as_bytes())
 }
 
@@ -69,7 +69,7 @@ fn explained(dir: &Dir, ids: &[&str]) -> Value {
 }
 
 /// All of a list, page by page.
-fn all(server: &Server, path: &str, list: &str, limit: usize) -> Vec<Value> {
+pub(super) fn all(server: &Server, path: &str, list: &str, limit: usize) -> Vec<Value> {
     let mut found = Vec::new();
     let mut after = String::new();
     loop {

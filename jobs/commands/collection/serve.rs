@@ -1,4 +1,4 @@
-//! `alike serve`: a collection over HTTP.
+//! `alike serve`: a collection or an output of `dedup` over HTTP.
 
 use std::process::ExitCode;
 
@@ -29,12 +29,13 @@ mod serving {
     use alike::error::{Error, Result};
     use alike::mesh::split_any_address;
     use alike::progress::Progress;
-    use alike::serve::{AccessToken, HttpServer, ServeOptions};
+    use alike::serve::{AccessToken, HttpServer, ServeOptions, ServeWhat};
 
     use crate::cli::collections::ServeArgs;
     use crate::cluster::secret;
     use crate::environment::environment;
     use crate::session::collection::reach;
+    use crate::session::finished::{finished_run, served_inputs};
     use crate::session::options::Machine;
     use crate::terminal::interrupt::stop_in_order_on_interrupt;
     use crate::terminal::stderr::{tell, warn};
@@ -43,19 +44,30 @@ mod serving {
         let options = options(args)?;
         let progress = Arc::new(Progress::default());
         stop_in_order_on_interrupt(Arc::clone(&progress))?;
-        let changes = options.token.is_some();
-        let server = HttpServer::open(reach(&args.at, None)?, options, &progress)?;
+        let what = what(args, &progress)?;
+        let changes = options.token.is_some() && matches!(what, ServeWhat::Collection(_));
+        let server = HttpServer::open(what, options, &progress)?;
         // The one line of standard output: a script that starts the server learns from it that it may ask, and where.
         let mut out = io::stdout().lock();
         // Nobody reading it is no failure.
         let _ = writeln!(out, "http://{}/", server.address()).and_then(|()| out.flush());
         drop(out);
         let what = if changes { "reads, and changes with the token" } else { "reads only" };
-        tell(&format!("serving {} ({what}); Ctrl-C ends it", args.at.collection.display()));
+        tell(&format!("serving {} ({what}); Ctrl-C ends it", args.at.folder.display()));
         server.run(&progress)?;
         tell("ended");
         // Being told to end is how a server ends.
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What was named: a collection, or an output of `dedup`, whose inputs are found again.
+    fn what(args: &ServeArgs, progress: &Arc<Progress>) -> Result<ServeWhat> {
+        Ok(match finished_run(&args.at.folder)? {
+            Some(run) => {
+                ServeWhat::Output(Box::new(served_inputs(run, Machine::new(&args.machine)?, progress)?))
+            }
+            None => ServeWhat::Collection(reach(&args.at.collection(), None)?),
+        })
     }
 
     /// Makes sense of the arguments.

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, PoisonError};
 
-use crate::limits::{MAX_STRETCH_BYTES, MAX_STRETCHES};
+use crate::limits::{MAX_STRETCH_BYTES, MAX_STRETCHES, sized};
 
 /// A reader that leaves out so many bytes still reads on.
-const NEAR: u64 = 16 << 10;
+const NEAR: u64 = sized(16 << 10, 1 << 10);
 
 /// Bytes of a file. A file of one name never changes.
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 //! work is in proportion to the smaller parts; and a second look before it is split, because stored links only show
 //! that a component hangs together.
 
+use crate::limits::sized;
 use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
@@ -28,7 +29,7 @@ pub enum Others<'a> {
 
 /// Contents that are looked at one by one rather than found by keys: a set is read in as long as the postings of a few of
 /// its keys.
-const FEW: usize = 32;
+const FEW: usize = sized(32, 2);
 
 /// How a component is divided.
 #[derive(Debug, Default)]
@@ -95,7 +96,7 @@ pub fn parts(
 }
 
 /// Contents whose links are read at once in each turn of a search.
-const TURN: usize = 64;
+const TURN: usize = sized(64, 2);
 
 /// Searches from all starts, the survivors that were linked to what went, in turn. What meets becomes one search; when at
 /// most one is left, the others are parts.

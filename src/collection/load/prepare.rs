@@ -21,7 +21,7 @@ use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
 use crate::flow::{Components, LeftOutPositions, Loaded, Part};
 use crate::lexicon::Lexicon;
-use crate::limits::MAX_FILES;
+use crate::limits::{MAX_FILES, sized};
 use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::read::{Extent, Rejected, Source, stands_alone};
@@ -91,7 +91,7 @@ const LEAST: u64 = 1 << 20;
 /// Least bytes of an epoch that is read again because it did not fit as it was.
 const SMALLEST: u64 = 64 << 10;
 /// Records to leave out that other processes are told of at a time.
-const TOLD: usize = 1 << 20;
+const TOLD: usize = sized(1 << 20, 3);
 /// Greatest label that a load may begin with: it leaves room for all that one load can take.
 const MOST_LABELS: u32 = u32::MAX / 2;
 /// Least documents that go at once.

@@ -23,6 +23,7 @@ use crate::collection::tables::sources::{SourceEntry, name_words};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::document::Position;
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::peers::Peers;
 use crate::progress::Progress;
 
@@ -237,7 +238,7 @@ pub fn combine(
 }
 
 /// Words copied, or rows, between two looks at whether to stop.
-const STEP: usize = 1 << 14;
+const STEP: usize = sized(1 << 14, 7);
 
 /// What takes rows, with the runs they come from.
 type EachRow<'a> = dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()> + 'a;

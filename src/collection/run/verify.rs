@@ -1,6 +1,7 @@
 //! Reading every page of a run: each as it was written, rows in order, fences and filters those of the rows, and all
 //! together those of one run.
 
+use crate::limits::sized;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::run::directory::FILTERS;
@@ -12,7 +13,7 @@ use crate::collection::run::rows::section::SectionRows;
 use crate::error::Result;
 
 /// Words of a heap read at once.
-const STEP: usize = 1 << 14;
+const STEP: usize = sized(1 << 14, 7);
 
 /// Reads the checksums of all pages but the last, which must have the hash that the last one knows. Each page may be
 /// sound and one of them still not of this run: of one of the same id that was never finished.

@@ -7,6 +7,7 @@ pub mod tables;
 pub mod unit_queue;
 pub mod within;
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -36,7 +37,7 @@ use crate::system_memory::reserve_apart;
 const SEEN: usize = 40;
 
 /// Postings for which there is room after a long record: what two or three mebibytes of text have.
-const KEPT: usize = 1 << 18;
+const KEPT: usize = sized(1 << 18, 8);
 
 /// A worker's reading.
 pub struct Intake {

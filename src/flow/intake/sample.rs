@@ -1,5 +1,6 @@
 //! The sample of the inputs that the rarity table is made of.
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -15,9 +16,9 @@ use crate::sketch::Rarity;
 use crate::sketcher::{Digest, Sketcher};
 
 /// Bytes of a stretch of the sample.
-const STRETCH: u64 = 256 << 10;
+const STRETCH: u64 = sized(256 << 10, 256);
 /// Least and greatest size of the sample, in bytes, and its share of the input.
-const SAMPLE: (u64, u64, u64) = (4 << 20, 64 << 20, 64);
+const SAMPLE: (u64, u64, u64) = sized((4 << 20, 64 << 20, 64), (4 << 10, 64 << 10, 64));
 /// Longest record of the sample, in bytes: what a longer one would add takes much memory, and each of its shingles is met
 /// once.
 const LONGEST: usize = 1 << 20;

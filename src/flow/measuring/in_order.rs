@@ -1,6 +1,7 @@
 //! Candidates measured in document order: each text is read again once, its pairs with earlier documents are measured on the
 //! set at hand, and the set is held only as long as a later document may need it.
 
+use crate::limits::sized;
 use std::path::Path;
 
 use hashbrown::HashMap;
@@ -16,7 +17,7 @@ use crate::metrics::Metric;
 use crate::similarity::AcceptanceRule;
 
 /// Words for which there is room after a large set.
-const KEPT: usize = 1 << 17;
+const KEPT: usize = sized(1 << 17, 8);
 
 /// Measures candidates of which no other worker has any document, and hands in the links.
 ///

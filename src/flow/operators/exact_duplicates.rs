@@ -1,5 +1,6 @@
 //! The operator that finds equal canonical texts: one key, the digest, accepted on one shared.
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
@@ -16,7 +17,7 @@ use crate::flow::records::{Arrival, ExactDuplicate};
 use crate::flow::stored::Stored;
 
 /// Bytes of input whose arrivals make a bucket.
-const BUCKET: u64 = 16 << 20;
+const BUCKET: u64 = sized(16 << 20, 1 << 10);
 
 /// Names every document that is not the first of its text.
 pub fn exact_duplicates<'scope>(

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::read::{ParquetSource, Source};
 
 /// Rows whose cells are held at once.
-const ROWS: u64 = 1 << 10;
+const ROWS: u64 = sized(1 << 10, 3);
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
 /// What describes the columns of a file in another way, and would be wrong with more of them.

@@ -1,5 +1,6 @@
 //! How a file is written that is to be like another one.
 
+use crate::limits::sized;
 use parquet::basic::{Encoding, PageType, Type};
 use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -10,7 +11,7 @@ use parquet::file::properties::{
 use crate::read::ParquetSource;
 
 /// Least and most bytes of a page.
-const PAGE: (u64, u64) = (4 << 10, 1 << 20);
+const PAGE: (u64, u64) = sized((4 << 10, 1 << 20), (64, 1 << 10));
 /// What the values of a column are encoded with that have no dictionary, or outgrow it.
 const ENCODINGS: [Encoding; 4] = [
     Encoding::DELTA_BYTE_ARRAY,

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::limits::sized;
 
 /// Bytes of rows that are held before they are written as a row group. What is written must not depend on the machine.
-const GROUP: usize = 16 << 20;
+const GROUP: usize = sized(16 << 20, 1 << 10);
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
 /// The level of Zstandard.

@@ -1,5 +1,6 @@
 //! Single documents of the inputs of a finished run, found in one pass: by id, and by file and line.
 
+use crate::limits::sized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +19,7 @@ use crate::sketcher::Sketcher;
 
 /// Stretches that inputs are cut into, unless these would be too short or too long, and the bounds of their bytes.
 const UNITS: u64 = 256;
-const UNIT: (u64, u64) = (256 << 10, 1 << 20);
+const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 /// Texts of documents of one id that a worker keeps: of two or more nobody shows any.
 const TEXTS: usize = 2;
 

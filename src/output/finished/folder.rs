@@ -1,5 +1,6 @@
 //! The folder that a run has written, read again.
 
+use crate::limits::sized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -132,6 +133,28 @@ impl FinishedRun {
         Ok(FinishedRun { inputs, ..found })
     }
 
+    /// What its `summary.json` says, all of it.
+    ///
+    /// # Errors
+    /// [`Error::NotAnOutput`] and [`Error::Io`].
+    #[cfg(feature = "serve")]
+    pub fn figures(&self) -> Result<serde_json::Value> {
+        let path = self.folder.join(SUMMARY);
+        let text = fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+        serde_json::from_slice(&text).map_err(|_| self.damaged(SUMMARY, 1))
+    }
+
+    /// When its `summary.json` was written, which is written last, and its bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    #[cfg(feature = "serve")]
+    pub fn written(&self) -> Result<(Option<std::time::SystemTime>, u64)> {
+        let path = self.folder.join(SUMMARY);
+        let told = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?;
+        Ok((told.modified().ok(), told.len()))
+    }
+
     /// Refuses a folder that another version wrote: what it would find need not be the same.
     ///
     /// # Errors
@@ -200,6 +223,30 @@ impl FinishedRun {
         Ok(())
     }
 
+    /// Refuses files that were found again if one of them is gone since, or was written to.
+    ///
+    /// # Errors
+    /// [`Error::InputGone`] names the first of them.
+    #[cfg(feature = "serve")]
+    pub fn check_at_hand(&self, sources: &[Source]) -> Result<()> {
+        for source in sources.iter().filter(|source| source.object.is_none()) {
+            let told = fs::metadata(&source.path).ok();
+            let is_same = |told: fs::Metadata| {
+                told.len() == source.bytes
+                    && (source.modified.is_none() || told.modified().ok() == source.modified)
+            };
+            match told.map(is_same) {
+                Some(true) => {}
+                Some(false) => {
+                    let why = "was written to since it was found; put it back as it was and start again";
+                    return Err(self.gone(Path::new(&source.shown), why));
+                }
+                None => return Err(self.gone(Path::new(&source.shown), "is gone; put it back")),
+            }
+        }
+        Ok(())
+    }
+
     /// An input that cannot be read as it was.
     pub(super) fn gone(&self, input: &Path, why: &str) -> Error {
         Error::InputGone { path: input.to_path_buf(), output: self.path.clone(), why: why.to_owned() }
@@ -217,7 +264,7 @@ impl FinishedRun {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(self.incomplete(name)),
             file => file.map_err(failed)?,
         };
-        let (mut reader, mut line) = (BufReader::with_capacity(1 << 18, file), Vec::new());
+        let (mut reader, mut line) = (BufReader::with_capacity(sized(1 << 18, 64), file), Vec::new());
         for number in 1.. {
             line.clear();
             if reader.read_until(b'\n', &mut line).map_err(failed)? == 0 {

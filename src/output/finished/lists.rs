@@ -53,20 +53,21 @@ impl FinishedCluster {
     }
 }
 
+/// A row of `duplicates`.
 #[derive(Deserialize)]
-struct DuplicateRead {
-    id: String,
-    file: String,
-    line: u64,
-    cluster: u64,
-    representative: String,
-    representative_file: String,
-    representative_line: u64,
-    reason: String,
+pub(super) struct DuplicateRead {
+    pub(super) id: String,
+    pub(super) file: String,
+    pub(super) line: u64,
+    pub(super) cluster: u64,
+    pub(super) representative: String,
+    pub(super) representative_file: String,
+    pub(super) representative_line: u64,
+    pub(super) reason: String,
     #[serde(default)]
     parent: Option<String>,
     #[serde(flatten)]
-    scores: ReportedScores,
+    pub(super) scores: ReportedScores,
     #[serde(default)]
     against: Option<AgainstRead>,
     /// The same as a column.
@@ -79,14 +80,15 @@ struct AgainstRead {
     set: String,
 }
 
+/// A row of `clusters`.
 #[derive(Deserialize)]
-struct ClusterRead {
-    cluster: u64,
-    size: u64,
-    representative: String,
-    members: Vec<String>,
+pub(super) struct ClusterRead {
+    pub(super) cluster: u64,
+    pub(super) size: u64,
+    pub(super) representative: String,
+    pub(super) members: Vec<String>,
     #[serde(default)]
-    kept: Option<Vec<String>>,
+    pub(super) kept: Option<Vec<String>>,
 }
 
 impl FinishedRun {
@@ -170,7 +172,11 @@ impl FinishedRun {
     }
 
     /// Hands the rows of a list to `each`, in whichever form it is.
-    fn list<T: DeserializeOwned>(&self, name: &str, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
+    pub(super) fn list<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        each: &mut dyn FnMut(T) -> Result<()>,
+    ) -> Result<()> {
         #[cfg(feature = "parquet")]
         {
             let table = self.folder.join(format!("{name}.parquet"));

@@ -4,11 +4,15 @@
 mod document;
 mod find;
 mod folder;
+#[cfg(feature = "serve")]
+mod index;
 mod lists;
 mod record;
 
 pub use document::{Decided, FinishedDocument, PlaceInFile, PlaceKind};
 pub use find::FinishedFind;
 pub use folder::FinishedRun;
+#[cfg(feature = "serve")]
+pub use index::{ListIndex, ListedCluster, ListedDocument, ListedOrder};
 pub use lists::{FinishedCluster, FinishedMember};
 pub use record::{InputRow, ProtectedInput, RunRecord, write_inputs};

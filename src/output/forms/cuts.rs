@@ -3,6 +3,7 @@
 //! They stand in a file in document order: whoever writes records, in whatever process, reads along with them and holds the
 //! stretches of one document at a time.
 
+use crate::limits::sized;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -38,7 +39,7 @@ impl CutWriter {
     pub fn new(folder: &Path) -> Result<CutWriter> {
         let path = std::path::absolute(folder).map_err(|e| Error::io(folder, "find", e))?.join("cuts");
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
-        let out = BufWriter::with_capacity(1 << 18, file);
+        let out = BufWriter::with_capacity(sized(1 << 18, 64), file);
         Ok(CutWriter { path, out, at: 0, starts: Vec::new(), last: None })
     }
 

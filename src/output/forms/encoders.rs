@@ -5,6 +5,7 @@ use super::notes::{Note, NoteColumns};
 use super::objects::{RecordObjects, text_path, with_text};
 use super::shards::{Shards, Written};
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::read::{Delimiter, FieldPath, Fields, Format, Record, Source, file_header};
 
 /// A record on its way out.
@@ -47,7 +48,7 @@ pub(super) struct LineEncoder<'a> {
 }
 
 /// Bytes of buffers that are kept from record to record.
-const KEPT: usize = 1 << 20;
+const KEPT: usize = sized(1 << 20, 64);
 
 impl<'a> LineEncoder<'a> {
     /// For lines that stay in the form of their inputs, where `is_own` says so.

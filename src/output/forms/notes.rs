@@ -3,6 +3,7 @@
 //! What was found stands in a file in document order, while records are written: so whoever writes them, in whatever process,
 //! reads along with them and holds one note at a time.
 
+use crate::limits::sized;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -243,7 +244,7 @@ impl NoteFile {
         let path = std::path::absolute(folder).map_err(|e| Error::io(folder, "find", e))?.join("notes");
         let failed = |e: io::Error| Error::io(&path, "write", e);
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
-        let mut out = BufWriter::with_capacity(1 << 18, file);
+        let mut out = BufWriter::with_capacity(sized(1 << 18, 64), file);
         let (mut at, mut starts) = (0, Vec::new());
         let documents = &outcome.run.documents;
         for member in members(outcome) {

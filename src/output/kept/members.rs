@@ -1,5 +1,6 @@
 //! Gzip files of small members: a member that loses nothing is copied as it stands, and only the others are packed anew.
 
+use crate::limits::sized;
 use std::io::{self, Read, Write};
 
 use super::KeptWriter;
@@ -10,7 +11,7 @@ use crate::output::chosen::Side;
 use crate::read::{Compression, Format, GzipMember, gzip_members};
 
 /// Most decompressed bytes of a member that is held in memory.
-const MOST: u64 = 8 << 20;
+const MOST: u64 = sized(8 << 20, 1 << 10);
 
 impl KeptWriter<'_> {
     /// The members of a source, if it is a gzip file of several small ones, and good to its end.

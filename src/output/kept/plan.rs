@@ -1,5 +1,6 @@
 //! Dividing a large uncompressed file among workers: which part of it goes where in the kept file.
 
+use crate::limits::sized;
 use std::io::{self, Read, Seek};
 
 use super::filter::RecordEnds;
@@ -21,7 +22,10 @@ impl CopySizes {
     /// Blocks of 256 KiB stay in the second-level cache and copied a cached file as fast as `cp` (4 GB/s), and
     /// half again as fast on two workers. In-kernel copying (`copy_file_range`, by way of `std::io::copy`) was no
     /// faster on one worker, and on two it gained nothing: it holds the output's lock throughout.
-    pub(super) const USUAL: CopySizes = CopySizes { piece: 8 << 20, block: 256 << 10, probe: 4 << 10 };
+    pub(super) const USUAL: CopySizes = sized(
+        CopySizes { piece: 8 << 20, block: 256 << 10, probe: 4 << 10 },
+        CopySizes { piece: 300, block: 64, probe: 16 },
+    );
 }
 
 /// A part of an uncompressed file that one worker copies: it begins and ends outside removed records.

@@ -1,5 +1,6 @@
 //! What is found document by document, in files: each worker has one, in document order, and they are read together.
 
+use crate::limits::sized;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::marker::PhantomData;
@@ -31,7 +32,7 @@ impl FindingWriter {
     pub(crate) fn create(folder: &Path, process: usize, worker: usize) -> Result<FindingWriter> {
         let path = folder.join(format!("{PREFIX}{process}-{worker}"));
         let file = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
-        Ok(FindingWriter { path, file: BufWriter::with_capacity(1 << 16, file) })
+        Ok(FindingWriter { path, file: BufWriter::with_capacity(sized(1 << 16, 64), file) })
     }
 
     /// Appends what was found of a document.

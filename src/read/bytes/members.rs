@@ -7,7 +7,7 @@ use std::ops::Range;
 use flate2::bufread::GzDecoder;
 
 use super::open::InputFile;
-use crate::limits::MAX_FILE_BYTES;
+use crate::limits::{MAX_FILE_BYTES, sized};
 use crate::read::source::Source;
 
 /// A member of a gzip file.
@@ -32,11 +32,11 @@ impl GzipMember {
 }
 
 /// Bytes read at once.
-const INPUT: usize = 128 << 10;
+const INPUT: usize = sized(128 << 10, 100);
 /// Most members that are kept in mind, each with 32 bytes.
 const MOST_MEMBERS: usize = 1 << 20;
 /// Bytes decoded at once.
-const OUTPUT: usize = 64 << 10;
+const OUTPUT: usize = sized(64 << 10, 100);
 
 /// The members of a gzip file, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
 /// too many: then they are no pieces to work with.

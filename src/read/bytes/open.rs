@@ -17,15 +17,15 @@ use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use super::xz;
 use super::zstd_window::MOST_WINDOW;
-use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES};
+use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES, sized};
 use crate::read::format::Compression;
 use crate::read::source::Source;
 use crate::remote::{ObjectReader, ObjectState, ObjectUrl};
 
 /// Bytes read from a compressed file at once.
-const INPUT: usize = 128 << 10;
+const INPUT: usize = sized(128 << 10, 100);
 /// Bytes decoded at once.
-const OUTPUT: usize = 64 << 10;
+const OUTPUT: usize = sized(64 << 10, 100);
 
 /// An input file as it lies on disk, or in a store, opened.
 #[derive(Debug)]

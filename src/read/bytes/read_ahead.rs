@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
+use crate::limits::{BASE_MEMORY, WORKER_MEMORY, sized};
 use crate::read::source::Source;
 use crate::remote::ObjectSpool;
 
 /// What a reader of an object may have under way and in hand where nobody has said how much memory there is.
-pub(in crate::read) const USUAL_ROOM: u64 = 8 << 20;
+pub(in crate::read) const USUAL_ROOM: u64 = sized(8 << 20, 4 << 10);
 /// Most and least of it: four requests of 8 MiB, or two of one.
-const MOST: u64 = 32 << 20;
-const LEAST: u64 = 2 << 20;
+const MOST: u64 = sized(32 << 20, 16 << 10);
+const LEAST: u64 = sized(2 << 20, 1 << 10);
 /// Part of the memory that all readers may have together.
 const PART: u64 = 8;
 

@@ -1,5 +1,6 @@
 //! One line of JSON to one record.
 
+use crate::limits::sized;
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
 use crate::system_memory::MAPPED;
 
 /// Scratch space kept from record to record; what one huge record needed beyond it is given back.
-const KEPT: usize = 2 << 20;
+const KEPT: usize = sized(2 << 20, 64);
 
 /// Makes records of lines. It owns what an escaped text is unescaped into, so that no record allocates.
 #[derive(Default)]

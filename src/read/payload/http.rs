@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_types, reason = "what comes out of a decoder is bounded here")]
 
+use crate::limits::sized;
 use std::borrow::Cow;
 use std::io::Read;
 
@@ -128,7 +129,7 @@ fn zstd_decoder(bytes: &[u8]) -> std::io::Result<zstd::Decoder<'static, &[u8]>> 
 }
 
 /// Bytes that the decoder of Brotli reads at once.
-const BROTLI: usize = 16 << 10;
+const BROTLI: usize = sized(16 << 10, 64);
 
 /// Decodes as much as is allowed, and a byte more.
 fn limited(decoder: impl Read, most: usize, out: &mut Vec<u8>) -> std::io::Result<usize> {

@@ -52,10 +52,7 @@ impl FinishedQuestions<'_> {
                     }
                     (false, false) => "",
                 };
-                let place = self.run().path.display();
-                Err(Error::config(format!(
-                    "no document {asked:?} in the inputs of {place}; name its id, or FILE:LINE as lists have them{lost}"
-                )))
+                Err(Error::NoDocument { asked: asked.to_owned(), advice: lost })
             }
             (many, _) => {
                 let named: Vec<String> =

@@ -74,6 +74,20 @@ fn neighbours<'a>(page: &'a ClusterPage, id: &str) -> (Option<&'a str>, Option<&
     (at.checked_sub(1).map(|before| ids[before]), ids.get(behind).copied())
 }
 
+/// The members before and behind the chosen one in the order of a page; behind none is the first.
+pub(super) fn neighbour_of<'a>(
+    others: &'a [String],
+    chosen: Option<&str>,
+) -> (Option<&'a str>, Option<&'a str>) {
+    let at = |at: usize| others.get(at).map(String::as_str);
+    match chosen.map(|chosen| others.iter().position(|other| other == chosen)) {
+        None => (None, at(0)),
+        Some(Some(place)) => (place.checked_sub(1).and_then(at), at(place + 1)),
+        // It is on another page.
+        Some(None) => (None, None),
+    }
+}
+
 pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
     let path = links::of_cluster(page.cluster.cluster);
     let query = asked.query;

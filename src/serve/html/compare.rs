@@ -36,7 +36,7 @@ pub(super) fn page(page: &ComparePage, asked: &PageAsked<'_>) -> Framed {
     Framed {
         title: "Compare".to_owned(),
         tab: Tab::Compare,
-        commit: Some(page.commit),
+        commit: page.commit,
         json: Some(links::changed("/compare.json", asked.query, &[])),
         main,
     }

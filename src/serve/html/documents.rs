@@ -73,7 +73,7 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
         @if document.cluster.is_some() {
             section aria-labelledby="why" { h2 id="why" { "Why it is in this cluster" } (why(&page.explanation)) }
         }
-        (text(page, asked))
+        (text(id, (page.text.as_deref(), page.no_text.as_deref()), asked))
         section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(id, "")) }
     };
     Framed {
@@ -85,7 +85,8 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
     }
 }
 
-fn why(alone: &Alone) -> Markup {
+/// Why a document is in its cluster.
+pub(super) fn why(alone: &Alone) -> Markup {
     html! {
         @match &alone.representative {
             Some(_) if alone.chain.is_empty() => { p { "It stands for the cluster." } }
@@ -125,16 +126,16 @@ fn more(of: usize) -> Markup {
     html! { @if of > SHOWN { p class="soft" { (count((of - SHOWN) as u64)) " more are in the page as JSON." } } }
 }
 
-fn text(page: &DocumentPage, asked: &PageAsked<'_>) -> Markup {
-    let id = page.document.id.as_str();
+/// The text of a document, or why there is none.
+pub(super) fn text(id: &str, (text, no_text): (Option<&str>, Option<&str>), asked: &PageAsked<'_>) -> Markup {
     let all = asked.query.get("text") == Some("yes");
     let to_all = links::address("/document", [("id", id), ("text", "yes")]);
     html! {
         section aria-labelledby="text" {
             h2 id="text" { "Text" }
-            @match (&page.text, &page.no_text) {
+            @match (text, no_text) {
                 (Some(text), _) => {
-                    @let (shown, more) = if all { (text.as_str(), false) } else { parts::beginning(text, TEXT) };
+                    @let (shown, more) = if all { (text, false) } else { parts::beginning(text, TEXT) };
                     pre class="text" dir="auto" tabindex="0" role="region" aria-label="Text of the document" { (parts::text(shown)) }
                     @if more { p { "These are the first " (count(TEXT as u64)) " characters. " a href=(to_all) { "The whole text" } "." } }
                 }

@@ -18,7 +18,7 @@ pub(super) enum Tab {
     None,
 }
 
-/// Where each of them is.
+/// Where each of them is. Those that an output has are the first.
 const TABS: [(Tab, &str, &str); 6] = [
     (Tab::Summary, "/", "Summary"),
     (Tab::Clusters, "/clusters", "Clusters"),
@@ -28,13 +28,32 @@ const TABS: [(Tab, &str, &str); 6] = [
     (Tab::Check, "/check", "Check a text"),
 ];
 
+/// What is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::serve) enum ServedKind {
+    /// A collection.
+    Collection,
+    /// An output, which has no commits, and takes no texts.
+    Output,
+}
+
+impl ServedKind {
+    /// How many of the pages it has.
+    fn tabs(self) -> usize {
+        match self {
+            ServedKind::Collection => TABS.len(),
+            ServedKind::Output => 4,
+        }
+    }
+}
+
 /// A page without its frame.
 pub(super) struct Framed {
     /// What the window is named.
     pub(super) title: String,
     /// Which of the pages that all lead to it is, or belongs to.
     pub(super) tab: Tab,
-    /// The commit that it is of.
+    /// The commit that it is of, if it is of one.
     pub(super) commit: Option<u64>,
     /// Where the same is as JSON.
     pub(super) json: Option<String>,
@@ -44,7 +63,7 @@ pub(super) struct Framed {
 
 impl Framed {
     /// The whole page.
-    pub(super) fn whole(self) -> String {
+    pub(super) fn whole(self, of: ServedKind) -> String {
         let Framed { title, tab, commit, json, main } = self;
         let page = html! {
             (DOCTYPE)
@@ -63,8 +82,8 @@ impl Framed {
                     a class="skip" href="#main" { "Skip to the page" }
                     header {
                         nav aria-label="Pages" { ul {
-                            @for (of, path, name) in TABS {
-                                li { a href=(path) aria-current=[(of == tab).then_some("page")] { (name) } }
+                            @for (to, path, name) in TABS.iter().take(of.tabs()) {
+                                li { a href=(path) aria-current=[(*to == tab).then_some("page")] { (name) } }
                             }
                         } }
                     }

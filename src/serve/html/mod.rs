@@ -13,11 +13,13 @@ mod documents;
 mod frame;
 mod links;
 mod parts;
+mod run;
 mod summary;
 
 use maud::html;
 
 pub(in crate::serve) use self::asked::PageAsked;
+pub(in crate::serve) use self::frame::ServedKind;
 use self::frame::{Framed, Tab};
 use super::http::answer::HttpError;
 use super::pages::ServedPage;
@@ -43,25 +45,30 @@ pub(in crate::serve) fn page(page: &ServedPage, asked: &PageAsked<'_>) -> String
         ServedPage::Compare(page) => compare::page(page, asked),
         ServedPage::Changes(page) => changes::page(page, asked),
         ServedPage::Check(page) => check::page(page, asked),
+        ServedPage::RunSummary(page) => run::summary(page),
+        ServedPage::RunClusters(page) => run::clusters(page, asked),
+        ServedPage::RunCluster(page) => run::cluster(page, asked),
+        ServedPage::RunDocuments(page) => run::list(page, asked),
+        ServedPage::RunDocument(page) => run::document(page, asked),
     };
-    framed.whole()
+    framed.whole(asked.of)
 }
 
 /// A form.
-pub(in crate::serve) fn form(form: FormPage<'_>) -> String {
+pub(in crate::serve) fn form(form: FormPage<'_>, of: ServedKind) -> String {
     match form {
-        FormPage::Check { within } => check::form_page(within).whole(),
-        FormPage::Compare => compare::form_page().whole(),
+        FormPage::Check { within } => check::form_page(within).whole(of),
+        FormPage::Compare => compare::form_page().whole(of),
     }
 }
 
 /// What is not answered, and why.
-pub(in crate::serve) fn error(error: &HttpError) -> String {
+pub(in crate::serve) fn error(error: &HttpError, of: ServedKind) -> String {
     let reason = error.status.canonical_reason().unwrap_or("It failed");
     let main = html! {
         h1 { (reason) }
         p class="wrong" { bdi { (printable(&error.message)) } }
         p { "Status " (error.status.as_u16()) "." }
     };
-    Framed { title: reason.to_owned(), tab: Tab::None, commit: None, json: None, main }.whole()
+    Framed { title: reason.to_owned(), tab: Tab::None, commit: None, json: None, main }.whole(of)
 }

@@ -49,6 +49,10 @@ impl HttpError {
     pub(in crate::serve) fn within(error: &Error) -> HttpError {
         let what = match error {
             Error::Damaged { .. } => "the collection is damaged; its operator is told where",
+            Error::NotAnOutput(..) => "the output is not whole; its operator is told what",
+            Error::InputGone { .. } | Error::InputChanged { .. } => {
+                "the inputs are not as they were; the operator is told which"
+            }
             Error::Io { .. } => "the collection cannot be read; its operator is told why",
             _ => "the server failed; its operator is told why",
         };
@@ -63,6 +67,7 @@ impl From<Error> for HttpError {
     fn from(error: Error) -> HttpError {
         match error {
             Error::Config(message) => HttpError::bad(message),
+            error @ Error::NoDocument { .. } => HttpError::missing(error.to_string()),
             Error::Interrupted => HttpError::busy(1, "the answer took too long, or the server is ending"),
             error => HttpError::within(&error),
         }

@@ -47,6 +47,7 @@ pub(super) async fn load(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<HttpAnswer, HttpError> {
+    served.collection()?;
     let command = CommitCommand::Load;
     let lines = ["application/x-ndjson", "application/jsonl", "application/json"];
     let key = key(headers)?;
@@ -108,7 +109,7 @@ pub(super) async fn delete(
     let key = key(headers)?;
     let bytes = body.whole(served.options.body).await?;
     let digest = xxh3_128(&bytes).wrapping_add(1);
-    let field = served.commit().snapshot().manifest().config.input.id_field.clone();
+    let field = served.collection()?.commit().snapshot().manifest().config.input.id_field.clone();
     let received = blocking(move || {
         let wrong = |error| HttpError::bad(format!("expected {{\"ids\": [\"...\", ...]}}: {error}"));
         let AskedIds { ids } = serde_json::from_slice(&bytes).map_err(wrong)?;
@@ -165,10 +166,10 @@ async fn once(served: &Arc<Served>, key: Option<String>, asked: Asked) -> Result
 async fn in_turn(served: &Arc<Served>, asked: Asked) -> Result<HttpAnswer, HttpError> {
     let ending = |_| HttpError::busy(5, "the server is ending; nothing was changed");
     let turn = Arc::clone(&served.turn).acquire_owned().await.map_err(ending)?;
+    let storage = Arc::clone(&served.collection()?.storage);
     let served = Arc::clone(served);
     let done = blocking(move || {
-        let report =
-            change(&served.storage, &served.options, &asked.received, asked.command, &served.changes);
+        let report = change(&storage, &served.options, &asked.received, asked.command, &served.changes);
         // Whoever has the answer finds what it says.
         served.refresh();
         drop(turn);

@@ -25,7 +25,7 @@ use crate::serve::OPENAPI;
 use crate::serve::html::assets::Asset;
 use crate::serve::html::{self, FormPage, PageAsked};
 use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
-use crate::serve::state::served::Served;
+use crate::serve::state::served::{Served, Subject};
 use crate::serve::state::threads::Lane;
 
 /// What all requests have in common.
@@ -63,7 +63,7 @@ impl Desk {
             self.note(path, &error);
             match form {
                 AnswerForm::Data => HttpAnswer::error(&error),
-                AnswerForm::Page => HttpAnswer::page(html::error(&error)).failed(&error),
+                AnswerForm::Page => HttpAnswer::page(html::error(&error, self.served.kind())).failed(&error),
             }
         });
         self.measured.add(path, answer.status.as_u16(), begun.elapsed());
@@ -134,7 +134,7 @@ impl Desk {
             Endpoint::Document => PageName::Document(name, stripped),
             Endpoint::DocumentById => PageName::DocumentById,
             Endpoint::Compare if is_page && head.uri.query().unwrap_or_default().is_empty() => {
-                return Ok(HttpAnswer::page(html::form(FormPage::Compare)));
+                return Ok(HttpAnswer::page(html::form(FormPage::Compare, self.served.kind())));
             }
             Endpoint::Compare => PageName::Compare,
             Endpoint::Changes => PageName::Changes,
@@ -148,15 +148,12 @@ impl Desk {
             }
             Endpoint::CheckForm => {
                 self.bare(head)?;
-                return if is_page {
-                    {
-                        let commit = self.served.commit();
-                        let field = &commit.snapshot().manifest().config.input.within_field;
-                        Ok(HttpAnswer::page(html::form(FormPage::Check { within: field })))
-                    }
-                } else {
-                    Err(no_form())
-                };
+                let commit = self.served.collection()?.commit();
+                if !is_page {
+                    return Err(no_form());
+                }
+                let within = &commit.snapshot().manifest().config.input.within_field;
+                return Ok(HttpAnswer::page(html::form(FormPage::Check { within }, self.served.kind())));
             }
             Endpoint::Static => return file(head, &name),
             Endpoint::OpenApi => return self.bare(head).map(|_| HttpAnswer::raw_json(OPENAPI)),
@@ -168,16 +165,16 @@ impl Desk {
         };
         client.serving();
         let (query, lane) = (Query::parse(head.uri.query(), page.parameters())?, page.lane());
-        let commit = self.served.commit();
+        let (subject, of) = (self.served.subject(), self.served.kind());
         let read = move |progress: &_| {
-            let page = page.read(&commit, &query, is_page, progress)?;
-            rendered(&page, form, &PageAsked { query: &query, text: None })
+            let page = page.read(&subject, &query, is_page, progress)?;
+            rendered(&page, form, &PageAsked { of, query: &query, text: None })
         };
         self.served.threads.run(lane, read).await
     }
 
     async fn check(&self, bytes: Bytes, is_json: bool, form: AnswerForm) -> Result<HttpAnswer, HttpError> {
-        let commit = self.served.commit();
+        let (commit, of) = (self.served.collection()?.commit(), self.served.kind());
         let lane = if bytes.len() <= QUICK_BYTES { Lane::Quick } else { Lane::Slow };
         let work = move |progress: &_| {
             let wrong = |error| HttpError::bad(format!("expected {{\"text\": \"...\"}}: {error}"));
@@ -191,26 +188,35 @@ impl Desk {
             let page = ServedPage::Check(check(&commit, &asked, progress)?);
             // Only one text has a page.
             let form = if asked.text().is_some() { form } else { AnswerForm::Data };
-            rendered(&page, form, &PageAsked { query: &Query::default(), text: asked.text() })
+            rendered(&page, form, &PageAsked { of, query: &Query::default(), text: asked.text() })
         };
         self.served.threads.run(lane, work).await
     }
 
     fn ready(&self) -> HttpAnswer {
         match self.served.trouble() {
-            None => HttpAnswer::text(StatusCode::OK, format!("commit {}\n", self.served.commit().number())),
+            None => {
+                let number = self.served.subject().number();
+                let told = number.map_or_else(|| "output".to_owned(), |number| format!("commit {number}"));
+                HttpAnswer::text(StatusCode::OK, told + "\n")
+            }
             Some(what) => HttpAnswer::error(&HttpError::busy(1, what)),
         }
     }
 
     fn metrics(&self) -> HttpAnswer {
-        let commit = self.served.commit();
-        let counts = commit.snapshot().manifest().counts;
+        let (commit, documents, clusters) = match self.served.subject() {
+            Subject::Commit(commit) => {
+                let counts = commit.snapshot().manifest().counts;
+                (commit.number(), counts.documents, counts.clusters)
+            }
+            Subject::Run(run) => (0, run.count("documents"), run.count("clusters")),
+        };
         let gauges = Gauges {
             connections: self.connections.count(),
-            commit: commit.number(),
-            documents: counts.documents,
-            clusters: counts.clusters,
+            commit,
+            documents,
+            clusters,
             ready: self.served.trouble().is_none(),
         };
         let content = "text/plain; version=0.0.4; charset=utf-8";

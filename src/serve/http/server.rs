@@ -21,9 +21,8 @@ use super::measured::ServerMetrics;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::serve::options::ServeOptions;
-use crate::serve::state::served::Served;
+use crate::serve::state::served::{ServeWhat, Served};
 use crate::serve::state::threads::Threads;
-use crate::storage::Storage;
 
 /// How long the head of a request may take, and how long a connection may be idle between two.
 const HEAD: Duration = Duration::from_secs(10);
@@ -47,22 +46,18 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Opens a collection, and listens. `progress` ends the server when it is stopped.
+    /// Opens what is to be served, and listens. `progress` ends the server when it is stopped.
     ///
     /// # Errors
-    /// Those of [`crate::collection::Snapshot::open`], and [`Error::Io`] if nobody can listen there.
-    pub fn open(
-        storage: Arc<dyn Storage>,
-        options: ServeOptions,
-        progress: &Arc<Progress>,
-    ) -> Result<HttpServer> {
+    /// Those of [`crate::collection::Snapshot::open`], or of the lists of an output; [`Error::Io`] if nobody can listen there.
+    pub fn open(what: ServeWhat, options: ServeOptions, progress: &Arc<Progress>) -> Result<HttpServer> {
         let place = options.listen.first().map(ToString::to_string).unwrap_or_default();
         let failed = |e| Error::io(Path::new(&place), "listen at", e);
         let listener = TcpListener::bind(options.listen.as_slice()).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let (workers, connections) = (options.workers, Arc::new(Connections::new(options.connections)));
-        let served = Arc::new(Served::open(storage, options, progress)?);
+        let served = Arc::new(Served::open(what, options, progress)?);
         let runtime = Builder::new_multi_thread()
             .worker_threads(workers.clamp(1, 4))
             .max_blocking_threads(Threads::most(workers))

@@ -94,8 +94,9 @@ impl DocumentPage {
 /// Two documents compared.
 #[derive(Debug, Serialize)]
 pub struct ComparePage {
-    /// Number of the commit.
-    pub commit: u64,
+    /// Number of the commit, of a collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<u64>,
     /// Why they are together, or are not.
     #[serde(flatten)]
     pub explanation: Explanation,
@@ -115,6 +116,6 @@ impl ComparePage {
             }
         }
         let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;
-        Ok(ComparePage { commit: commit.number(), explanation })
+        Ok(ComparePage { commit: Some(commit.number()), explanation })
     }
 }

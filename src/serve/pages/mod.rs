@@ -1,4 +1,5 @@
-//! What is shown of a collection, as data: each page is read from one commit, and says which.
+//! What is shown of a collection, as data: each page is read from one commit, and says which. What is shown of an output is in
+//! `run`.
 //!
 //! A page is made on a thread that may wait for a disk. What makes it a text, JSON or another, is in
 //! [`super::http`]: it gets a whole [`ServedPage`].
@@ -7,19 +8,26 @@ mod changes;
 mod check;
 mod clusters;
 mod documents;
+mod run;
 mod summary;
 
+use http::StatusCode;
 use serde::Serialize;
 
 pub use self::changes::{ChangesPage, LogLine};
 pub use self::check::{CheckAsked, CheckPage, CheckedAnswer, check};
 pub use self::clusters::{ClusterPage, ClustersPage};
 pub use self::documents::{ComparePage, DocumentPage, DocumentsPage};
+pub use self::run::{
+    RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember, RunSummaryPage,
+};
 pub use self::summary::SummaryPage;
 
 use super::http::answer::HttpError;
 use super::http::query::Query;
 use super::state::commit::ServedCommit;
+use super::state::run::ServedRun;
+use super::state::served::Subject;
 use super::state::threads::Lane;
 use crate::progress::Progress;
 
@@ -43,6 +51,16 @@ pub enum ServedPage {
     Changes(ChangesPage),
     /// Texts held against the collection.
     Check(CheckPage),
+    /// What the run of an output did.
+    RunSummary(Box<RunSummaryPage>),
+    /// A page of clusters of an output.
+    RunClusters(RunClustersPage),
+    /// A cluster of an output with a page of its members.
+    RunCluster(Box<RunClusterPage>),
+    /// A page of documents of an output.
+    RunDocuments(RunDocumentsPage),
+    /// A document of an output.
+    RunDocument(Box<RunDocumentPage>),
 }
 
 /// Which page, of those that are asked for by an address.
@@ -92,8 +110,21 @@ impl PageName {
     /// Reads the page. `texts` says whether texts of documents are wanted if nobody says.
     ///
     /// # Errors
-    /// 400, 404, and those of the collection.
+    /// 400, 404, and those of the collection or output.
     pub fn read(
+        &self,
+        subject: &Subject,
+        query: &Query,
+        texts: bool,
+        progress: &Progress,
+    ) -> Result<ServedPage, HttpError> {
+        match subject {
+            Subject::Commit(commit) => self.of_commit(commit, query, texts, progress),
+            Subject::Run(run) => self.of_run(run, query, texts, progress),
+        }
+    }
+
+    fn of_commit(
         &self,
         commit: &ServedCommit,
         query: &Query,
@@ -115,6 +146,41 @@ impl PageName {
             PageName::DocumentById => document(query.needed("id")?, None)?,
             PageName::Compare => ServedPage::Compare(Box::new(ComparePage::read(commit, query, progress)?)),
             PageName::Changes => ServedPage::Changes(ChangesPage::read(commit, query, progress)?),
+        })
+    }
+    fn of_run(
+        &self,
+        run: &ServedRun,
+        query: &Query,
+        texts: bool,
+        progress: &Progress,
+    ) -> Result<ServedPage, HttpError> {
+        let document = |id: &str| {
+            let page = RunDocumentPage::read(run, id, query, texts, progress)?;
+            Ok::<_, HttpError>(ServedPage::RunDocument(Box::new(page)))
+        };
+        Ok(match self {
+            PageName::Summary => ServedPage::RunSummary(Box::new(RunSummaryPage::read(run))),
+            PageName::Clusters => ServedPage::RunClusters(RunClustersPage::read(run, query)?),
+            PageName::Cluster(_) if query.get("threshold").is_some() => {
+                let what = "clusters of an output are not taken apart; alike report --report-from says what each threshold removes";
+                return Err(HttpError::bad(what));
+            }
+            PageName::Cluster(number) => {
+                ServedPage::RunCluster(Box::new(RunClusterPage::read(run, number, query, progress)?))
+            }
+            PageName::Documents => ServedPage::RunDocuments(RunDocumentsPage::read(run, query)?),
+            // An id that ends like an address of data is tried as it is first.
+            PageName::Document(id, other) => match (document(id), other) {
+                (Err(error), Some(other)) if error.status == StatusCode::NOT_FOUND => document(other)?,
+                (found, _) => found?,
+            },
+            PageName::DocumentById => document(query.needed("id")?)?,
+            PageName::Compare => {
+                let explanation = run::compare(run, query, progress)?;
+                ServedPage::Compare(Box::new(ComparePage { commit: None, explanation }))
+            }
+            PageName::Changes => return Err(HttpError::missing("an output has no commits, and no changes")),
         })
     }
 }

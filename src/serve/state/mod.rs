@@ -1,7 +1,9 @@
-//! What is served: a commit with what answers need of it, kept up to date; changes; and the threads that all this runs on.
+//! What is served: a commit of a collection, kept up to date, or an output, with what answers need of it; changes; and the
+//! threads that all this runs on.
 
 pub(in crate::serve) mod commit;
 pub(in crate::serve) mod remembered;
+pub(in crate::serve) mod run;
 pub(in crate::serve) mod served;
 pub(in crate::serve) mod threads;
 pub(in crate::serve) mod write;

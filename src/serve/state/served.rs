@@ -1,23 +1,72 @@
-//! The commit that is served now, and what is wrong with the collection, if anything is.
+//! What is served now, and what is wrong with it, if anything is.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::commit::ServedCommit;
 use super::remembered::Remembered;
+use super::run::{ServedInputs, ServedRun};
 use super::threads::Threads;
 use crate::collection::Snapshot;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::serve::html::ServedKind;
+use crate::serve::http::answer::HttpError;
 use crate::serve::options::ServeOptions;
 use crate::storage::Storage;
 
 /// Changes that may wait for another one.
 const WAITING: usize = 16;
 
-/// A collection that is served.
+/// What is to be served.
+pub enum ServeWhat {
+    /// A collection, its newest commit at any time.
+    Collection(Arc<dyn Storage>),
+    /// An output of `dedup`.
+    Output(Box<ServedInputs>),
+}
+
+/// What an answer is read from.
+#[derive(Clone)]
+pub enum Subject {
+    /// A commit of a collection.
+    Commit(Arc<ServedCommit>),
+    /// An output of `dedup`.
+    Run(Arc<ServedRun>),
+}
+
+impl Subject {
+    /// The number of the commit, of a collection.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Subject::Commit(commit) => Some(commit.number()),
+            Subject::Run(_) => None,
+        }
+    }
+}
+
+/// Where what is served comes from.
+enum Origin {
+    Collection(ServedCollection),
+    Run(Arc<ServedRun>),
+}
+
+/// A collection, and the commit of it that is served.
+pub struct ServedCollection {
+    /// Where it lies.
+    pub storage: Arc<dyn Storage>,
+    current: RwLock<Arc<ServedCommit>>,
+}
+
+impl ServedCollection {
+    /// The commit to answer from.
+    pub fn commit(&self) -> Arc<ServedCommit> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A collection or an output that is served.
 pub struct Served {
     pub options: ServeOptions,
-    pub storage: Arc<dyn Storage>,
     pub threads: Threads,
     /// Whose turn it is to change the collection.
     pub turn: Arc<tokio::sync::Semaphore>,
@@ -27,14 +76,14 @@ pub struct Served {
     pub remembered: Remembered,
     /// Stops changes that are under way.
     pub changes: Arc<Progress>,
-    current: RwLock<Arc<ServedCommit>>,
-    trouble: Mutex<CollectionTrouble>,
+    origin: Origin,
+    trouble: Mutex<ServedTrouble>,
 }
 
 /// What is wrong, if anything is.
 #[derive(Default)]
-struct CollectionTrouble {
-    /// What the last look for a newer commit came to.
+struct ServedTrouble {
+    /// What the last look whether all is as it was, or newer, came to.
     watch: Option<&'static str>,
     /// What reading this commit came to.
     read: Option<&'static str>,
@@ -55,43 +104,79 @@ fn kind(error: &Error) -> &'static str {
     }
 }
 
+/// The same of an output.
+fn gone(error: &Error) -> &'static str {
+    match error {
+        Error::NotAnOutput(..) => "another output is in the place of the one that is served",
+        _ => "the output is gone",
+    }
+}
+
 impl Served {
-    /// Opens the newest commit of a collection.
+    /// Opens the newest commit of a collection, or reads the lists of an output.
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`].
-    pub fn open(storage: Arc<dyn Storage>, options: ServeOptions, progress: &Progress) -> Result<Served> {
-        let current = Arc::new(ServedCommit::new(Snapshot::open(&storage)?, progress)?);
+    /// Those of [`Snapshot::open`] and [`ServedRun::new`].
+    pub fn open(what: ServeWhat, options: ServeOptions, progress: &Progress) -> Result<Served> {
+        let origin = match what {
+            ServeWhat::Collection(storage) => {
+                let current = ServedCommit::new(Snapshot::open(&storage)?, progress)?;
+                Origin::Collection(ServedCollection { storage, current: RwLock::new(Arc::new(current)) })
+            }
+            ServeWhat::Output(inputs) => Origin::Run(Arc::new(ServedRun::new(*inputs, progress)?)),
+        };
         Ok(Served {
             threads: Threads::new(options.workers),
             options,
-            storage,
             turn: Arc::new(tokio::sync::Semaphore::new(1)),
             waiting: Arc::new(tokio::sync::Semaphore::new(WAITING)),
             remembered: Remembered::default(),
             changes: Arc::default(),
-            current: RwLock::new(current),
+            origin,
             trouble: Mutex::default(),
         })
     }
 
-    /// The commit to answer from.
-    pub fn commit(&self) -> Arc<ServedCommit> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    /// What to answer from.
+    pub fn subject(&self) -> Subject {
+        match &self.origin {
+            Origin::Collection(collection) => Subject::Commit(collection.commit()),
+            Origin::Run(run) => Subject::Run(Arc::clone(run)),
+        }
     }
 
-    /// Looks for a newer commit, and serves that from now on. What fails is remembered: the commit that is served stays.
+    /// Which kind of thing is served.
+    pub fn kind(&self) -> ServedKind {
+        match self.origin {
+            Origin::Collection(_) => ServedKind::Collection,
+            Origin::Run(_) => ServedKind::Output,
+        }
+    }
+
+    /// The collection that is served.
+    ///
+    /// # Errors
+    /// 404 where it is an output.
+    pub fn collection(&self) -> std::result::Result<&ServedCollection, HttpError> {
+        match &self.origin {
+            Origin::Collection(collection) => Ok(collection),
+            Origin::Run(_) => Err(HttpError::missing(
+                "an output is served: it takes no texts and no changes, and has no commits; load its files into a collection",
+            )),
+        }
+    }
+
+    /// Looks for a newer commit, and serves that from now on; of an output, whether it is still there. What fails is remembered:
+    /// what is served stays.
     pub fn refresh(&self) {
-        let served = self.commit();
-        let looked = match served.snapshot().newer() {
-            Ok(None) => Ok(()),
-            Ok(Some(newer)) if newer.manifest().collection != served.snapshot().manifest().collection => {
-                Err(("another collection is in the place of the one that is served", None))
+        let (looked, stays) = match &self.origin {
+            Origin::Collection(collection) => {
+                let served = collection.commit();
+                (self.look(collection, &served), format!("commit {}", served.number()))
             }
-            Ok(Some(newer)) => ServedCommit::new(newer, &self.changes)
-                .map(|next| self.replace(next))
-                .map_err(|error| (kind(&error), Some(error))),
-            Err(error) => Err((kind(&error), Some(error))),
+            Origin::Run(run) => {
+                (run.check().map_err(|error| (gone(&error), Some(error))), "what was read of it".to_owned())
+            }
         };
         let (watch, error) = match looked {
             Ok(()) => (None, None),
@@ -102,14 +187,31 @@ impl Served {
         let before = std::mem::replace(&mut lock(&self.trouble).watch, watch);
         if let Some(what) = watch.filter(|_| before != watch) {
             let why = error.map_or_else(String::new, |error| format!(" ({error})"));
-            let commit = served.number();
-            (self.options.log)(&format!("{what}{why}; commit {commit} is served on"));
+            (self.options.log)(&format!("{what}{why}; {stays} is served on"));
+        }
+    }
+
+    /// Serves the newest commit, if there is a newer one.
+    fn look(
+        &self,
+        collection: &ServedCollection,
+        served: &ServedCommit,
+    ) -> std::result::Result<(), (&'static str, Option<Error>)> {
+        match served.snapshot().newer() {
+            Ok(None) => Ok(()),
+            Ok(Some(newer)) if newer.manifest().collection != served.snapshot().manifest().collection => {
+                Err(("another collection is in the place of the one that is served", None))
+            }
+            Ok(Some(newer)) => ServedCommit::new(newer, &self.changes)
+                .map(|next| self.replace(collection, next))
+                .map_err(|error| (kind(&error), Some(error))),
+            Err(error) => Err((kind(&error), Some(error))),
         }
     }
 
     /// Serves another commit, unless that has been done already.
-    fn replace(&self, next: ServedCommit) {
-        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+    fn replace(&self, collection: &ServedCollection, next: ServedCommit) {
+        let mut current = collection.current.write().unwrap_or_else(PoisonError::into_inner);
         if next.number() > current.number() {
             *current = Arc::new(next);
             lock(&self.trouble).read = None;

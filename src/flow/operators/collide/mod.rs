@@ -9,6 +9,7 @@ mod grouping;
 mod indexed;
 mod order;
 
+use crate::limits::sized;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ use crate::similarity::AcceptanceRule;
 pub use indexed::{IndexedPosting, IndexedSet};
 
 /// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
-const BUCKET: u64 = 128 << 10;
+const BUCKET: u64 = sized(128 << 10, 1 << 10);
 
 /// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
 /// output's frontier is empty.

@@ -1,5 +1,6 @@
 //! Rows of CSV to records.
 
+use crate::limits::sized;
 use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
@@ -12,7 +13,7 @@ use crate::read::format::Delimiter;
 use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, utf8};
 
 /// Space for decoded rows that is kept from row to row.
-const KEPT: usize = 8 << 20;
+const KEPT: usize = sized(8 << 20, 64);
 
 /// Makes records of rows.
 pub(super) struct RowParser {

@@ -1,5 +1,6 @@
 //! The bytes of a unit divided into rows.
 
+use crate::limits::sized;
 use std::io;
 use std::sync::Arc;
 
@@ -162,7 +163,7 @@ impl Splitter for RowSplitter {
 }
 
 /// Bytes read at once for a header.
-const BEGINNING: usize = 64 << 10;
+const BEGINNING: usize = sized(64 << 10, 16);
 
 /// The header of a file: its first row that is not blank.
 pub(super) fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<String> {

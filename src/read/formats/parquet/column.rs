@@ -1,5 +1,6 @@
 //! One column of a row group, record by record.
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -16,7 +17,7 @@ use super::thrift::damaged;
 use crate::read::bytes::InputFile;
 
 /// Most records that are decoded at once.
-const MOST: usize = 1 << 10;
+const MOST: usize = sized(1 << 10, 3);
 /// Most where a value may be much longer than what it is made of.
 const FEW: usize = 8;
 

@@ -1,5 +1,6 @@
 //! The columns of a row group that are wanted, read in step.
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use parquet::errors::Result;
@@ -13,7 +14,7 @@ use crate::read::field::{FieldPath, Fields};
 use crate::read::record::{Refusal, SHOWN_KEYS};
 
 /// Bytes of texts, or of the pages they are in, after which a step ends.
-const STEP: u64 = 1 << 20;
+const STEP: u64 = sized(1 << 20, 256);
 
 /// Fields of a record beside its text.
 pub(super) const FIELDS: usize = 5;

@@ -14,6 +14,7 @@ mod rewritten;
 mod rows;
 mod thrift;
 
+use crate::limits::sized;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,9 +33,9 @@ use crate::read::record::Refusal;
 use crate::read::source::{Cuts, RowCount, Source, Unit};
 
 /// Bytes of decompressed columns to a place at which units may begin.
-const BLOCK: u64 = 1 << 20;
+const BLOCK: u64 = sized(1 << 20, 1 << 10);
 /// Least bytes on disk to such a place, so that what a file says of itself does not make many of them.
-const PACKED: u64 = 1 << 10;
+const PACKED: u64 = sized(1 << 10, 64);
 
 /// How much larger than those of lines units are.
 const UNIT: u64 = 4;

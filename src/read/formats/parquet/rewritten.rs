@@ -24,14 +24,14 @@ use super::pages::{ColumnPages, HeldPages, UnitMemory};
 use super::rows::said;
 use super::thrift::damaged;
 use crate::error::Error;
-use crate::limits::MAX_RECORD_BYTES;
+use crate::limits::{MAX_RECORD_BYTES, sized};
 use crate::read::bytes::{InputFile, RecordRoom};
 use crate::read::source::Source;
 
 /// Bytes read at once of what is copied.
-const COPIED: usize = 256 << 10;
+const COPIED: usize = sized(256 << 10, 100);
 /// Most rows that are decoded at once.
-const MOST: u64 = 1 << 10;
+const MOST: u64 = sized(1 << 10, 3);
 
 /// A file, opened to be written again.
 pub struct ParquetSource {

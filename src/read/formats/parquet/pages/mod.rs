@@ -5,6 +5,7 @@ mod header;
 mod memory;
 mod unpack;
 
+use crate::limits::sized;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,7 +23,7 @@ use super::thrift::{damaged, too_short};
 use crate::read::bytes::InputFile;
 
 /// Bytes read at once for the header of a page, and as many as are read at last: there may be statistics in it.
-const HEADER: (usize, usize) = (2 << 10, 16 << 20);
+const HEADER: (usize, usize) = sized((2 << 10, 16 << 20), (16, 16 << 20));
 
 /// The pages of a column of a row group.
 pub struct ColumnPages {

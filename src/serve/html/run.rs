@@ -1,0 +1,308 @@
+//! Pages of an output of `dedup`.
+
+use maud::{Markup, html};
+
+use super::asked::PageAsked;
+use super::clusters::neighbour_of;
+use super::frame::{Framed, Tab};
+use super::{compare, documents, links, parts, summary};
+use crate::collection::{Comparison, Measures, Whose, WordDiff};
+use crate::output::{count, percent};
+use crate::printable::{counted, plural, printable};
+use crate::report::{MemberPage, diff_side, diff_told, number, size_figure, table};
+use crate::serve::pages::{
+    RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember, RunSummaryPage,
+};
+
+pub(super) fn summary(page: &RunSummaryPage) -> Framed {
+    let documents = page.count("documents");
+    let share = |n: u64| percent(n as f64, documents as f64);
+    let numbers = [("Documents", "documents"), ("Kept", "kept"), ("Removed", "removed")];
+    let reasons = [
+        ("Copies of a kept document", "exact_duplicates"),
+        ("Linked to a kept document", "near_duplicates"),
+        ("Connected through others", "linked"),
+    ];
+    let main = html! {
+        h1 { "What the run did" }
+        dl class="numbers" {
+            @for (name, of) in numbers {
+                div { dt { (name) } dd { (count(page.count(of))) @if of != "documents" { " " small { (share(page.count(of))) } } } }
+            }
+            div { dt { "Clusters" } dd { a href="/clusters" { (count(page.count("clusters"))) } } }
+        }
+        section aria-labelledby="find" {
+            h2 id="find" { "Find a document of a cluster" }
+            (summary::find(""))
+        }
+        @if !page.sizes.is_empty() { section aria-labelledby="sizes" {
+            h2 id="sizes" { "Sizes of clusters" }
+            (size_figure(page.sizes.iter().copied()))
+        } }
+        section aria-labelledby="reasons" {
+            h2 id="reasons" { "Why documents were removed" }
+            dl class="facts" { @for (name, of) in reasons { dt { (name) } dd { (count(page.count(of))) } } }
+        }
+        section aria-labelledby="configuration" {
+            h2 id="configuration" { "How it was asked" }
+            @if let Some(command) = &page.command { pre tabindex="0" { code { (printable(command)) } } }
+            details {
+                summary { "The full configuration" }
+                @let configuration = toml::to_string(&page.summary["configuration"]).unwrap_or_default();
+                pre tabindex="0" { code { @for line in configuration.lines() { (printable(line)) "\n" } } }
+            }
+        }
+    };
+    Framed {
+        title: "Summary".to_owned(),
+        tab: Tab::Summary,
+        commit: None,
+        json: Some("/.json".to_owned()),
+        main,
+    }
+}
+
+pub(super) fn clusters(page: &RunClustersPage, asked: &PageAsked<'_>) -> Framed {
+    let query = asked.query;
+    let next = page.next.as_deref().map(|next| links::changed("/clusters", query, &[("after", Some(next))]));
+    let first = query.get("after").map(|_| links::changed("/clusters", query, &[("after", None)]));
+    let loose = query.get("sort") == Some("looseness");
+    let least = query.get("min-size").unwrap_or_default();
+    let total = page.total as u64;
+    let head = html! {
+        th scope="col" { "Cluster" } th scope="col" class="n" { "Documents" } th scope="col" class="n" { "Removed" }
+        th scope="col" { "Least in common" } th scope="col" class="id" { "Representative" } th scope="col" { "Its place" }
+    };
+    let caption = if loose { "Clusters, the loosest first" } else { "Clusters, the largest first" };
+    let main = html! {
+        h1 { "Clusters" }
+        form method="get" action="/clusters" {
+            div {
+                label for="sort" { "Order" }
+                select id="sort" name="sort" {
+                    option value="size" selected[!loose] { "the largest first" }
+                    option value="looseness" selected[loose] { "the loosest first" }
+                }
+            }
+            div {
+                label for="min-size" { "Documents, at least" }
+                input id="min-size" name="min-size" type="number" min="0" step="1" value=(least);
+            }
+            (parts::kept([("limit", query.get("limit"))]))
+            button { "Show" }
+        }
+        p { (count(total)) " " (plural(total, "cluster")) @if !least.is_empty() { " of such a size" } "." }
+        @if !page.clusters.is_empty() {
+            (table(caption, &head, &html! { @for cluster in &page.clusters { tr {
+                th scope="row" { a href=(of_cluster(cluster.cluster)) { (cluster.cluster) } }
+                (number(cluster.size))
+                (number(cluster.removed))
+                td { @match &cluster.least { Some(least) => { (least) } None => { "copies" } } }
+                td class="id" { (parts::document(&cluster.representative)) }
+                td class="place" { (place(cluster.file.as_deref(), cluster.line)) }
+            } } }))
+        }
+        (parts::paging(first.as_deref(), next.as_deref(), "clusters", true))
+    };
+    Framed {
+        title: "Clusters".to_owned(),
+        tab: Tab::Clusters,
+        commit: None,
+        json: Some(links::changed("/clusters.json", query, &[])),
+        main,
+    }
+}
+
+fn of_cluster(number: u64) -> String {
+    format!("/clusters/{number}")
+}
+
+pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
+    let path = of_cluster(page.cluster.cluster);
+    let query = asked.query;
+    let to_page = |after: Option<&str>| links::changed(&path, query, &[("after", after), ("member", None)]);
+    let to_member = |key: &str| format!("{}#member", links::changed(&path, query, &[("member", Some(key))]));
+    let chosen = query.get("member");
+    let others: Vec<String> =
+        page.members.iter().filter(|member| !member.representative).map(RunMember::key).collect();
+    let (before, behind) = neighbour_of(&others, chosen);
+    let next = page.next.as_deref().map(|next| to_page(Some(next)));
+    let representative = &page.cluster.representative;
+    let main = html! {
+        h1 { "Cluster " (page.cluster.cluster) }
+        p {
+            (counted(page.cluster.size, "document")) ", of which " (count(page.cluster.removed)) " were removed; "
+            (parts::document(representative)) " stands for it."
+        }
+        nav class="steps" aria-label="Members" { ul {
+            @if let Some(key) = before { li { a href=(to_member(key)) rel="prev" data-keys="k p" { "Previous member" } " " kbd { "k" } } }
+            @if let Some(key) = behind {
+                li {
+                    a href=(to_member(key)) rel="next" data-keys="j n" {
+                        @if chosen.is_some() { "Next member" } @else { "First member against the representative" }
+                    }
+                    " " kbd { "j" }
+                }
+            } @else if let Some(next) = &next {
+                li { a href=(next) rel="next" data-keys="j n" { "Next page of members" } " " kbd { "j" } }
+            }
+            @if chosen.is_some() { li { a href=(links::changed(&path, query, &[("member", None)])) { "All members" } } }
+        } }
+        @if let Some(member) = &page.compared {
+            section id="member" aria-labelledby="member-name" {
+                h2 id="member-name" { (parts::named_short(&member.id)) " against the representative" }
+                (against(representative, member))
+            }
+        }
+        section aria-labelledby="members" {
+            h2 id="members" { "Members" }
+            (members(page, chosen, &to_member))
+            (parts::paging(
+                query.get("after").map(|_| to_page(None)).as_deref(),
+                next.as_deref(),
+                "members",
+                false,
+            ))
+        }
+    };
+    Framed {
+        title: format!("Cluster {}", page.cluster.cluster),
+        tab: Tab::Clusters,
+        commit: None,
+        json: Some(links::changed(&format!("{path}.json"), query, &[])),
+        main,
+    }
+}
+
+/// A place that lists may not name.
+fn place(file: Option<&str>, line: Option<u64>) -> Markup {
+    match file.zip(line) {
+        Some((file, line)) => parts::place(file, line),
+        None => html! { "-" },
+    }
+}
+
+/// A member side by side with the representative.
+fn against(representative: &str, member: &MemberPage) -> Markup {
+    let diff: Option<&WordDiff> = match &member.texts {
+        Some(Comparison::Words(diff)) => Some(diff),
+        _ => None,
+    };
+    let sides = [(representative, Whose::First), (member.id.as_str(), Whose::Second)];
+    html! {
+        div class="pair" {
+            p {
+                @match (&member.measures, member.listed) {
+                    (None, Some(listed)) if !member.same_text => { (listed) }
+                    (measures, _) => { (Measures::figure(measures.as_ref(), member.same_text)) }
+                }
+                @if let Some(reason) = &member.reason { "; removed as " (printable(reason)) } @else { "; kept" } "."
+            }
+            div class="sides" { @for (id, _) in sides { div { p { (parts::document(id)) } } } }
+            @for place in diff.iter().flat_map(|diff| &diff.places) {
+                div class="sides" { @for (_, whose) in sides { div { (diff_side(place, whose)) } } }
+            }
+            @match &member.texts {
+                Some(Comparison::Words(diff)) => { p class="soft" { (diff_told(diff)) } }
+                Some(Comparison::Missing { why }) => { p class="soft" { "No words to show: " bdi { (printable(why)) } } }
+                None => {}
+            }
+            p { a href=(links::of_pair(representative, &member.id)) { "The two, and what links them" } }
+        }
+    }
+}
+
+fn members(page: &RunClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) -> String) -> Markup {
+    let head = html! {
+        th scope="col" class="id" { "Document" } th scope="col" { "With the representative" }
+        th scope="col" { "What became of it" } th scope="col" { "Its place" }
+    };
+    let became = |member: &RunMember| match (&member.reason, &member.against) {
+        (_, Some(set)) => format!("protected ({set})"),
+        (Some(reason), None) => format!("removed, {reason}"),
+        (None, None) => "kept".to_owned(),
+    };
+    table(
+        "Members: the representative, others that are kept, those that are removed",
+        &head,
+        &html! { @for member in &page.members {
+            @let key = member.key();
+            @let here = chosen == Some(&*key);
+            tr class=[here.then_some("here")] {
+                th scope="row" class="id" { (parts::document(&member.id)) }
+                td {
+                    @if member.representative { "the representative" }
+                    @else { a href=(to_member(&key)) aria-current=[here.then_some("true")] {
+                        @match &member.scores { Some(scores) => { (scores) } None => { "compare" } }
+                    } }
+                }
+                td { (parts::short(&became(member))) }
+                td class="place" { (place(member.file.as_deref(), member.line)) }
+            }
+        } },
+    )
+}
+
+pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
+    let query = asked.query;
+    let next = page.next.as_deref().map(|next| links::changed("/documents", query, &[("after", Some(next))]));
+    let first = query.get("after").map(|_| links::changed("/documents", query, &[("after", None)]));
+    let head = html! {
+        th scope="col" class="id" { "Document" } th scope="col" { "Cluster" } th scope="col" { "What became of it" }
+        th scope="col" { "Its place" }
+    };
+    let main = html! {
+        h1 { "Documents of clusters" }
+        p { "What is in no cluster is not listed here; its own page, by its whole id, says what it is like." }
+        (summary::find(query.get("q").unwrap_or_default()))
+        @if page.documents.is_empty() { p { "There is none." } } @else {
+            (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
+                th scope="row" class="id" { (parts::document(&document.id)) }
+                td { a href=(of_cluster(document.cluster)) { (document.cluster) } }
+                td { @if document.kept { "kept" } @else { "removed" } }
+                td class="place" { (place(document.file.as_deref(), document.line)) }
+            } } }))
+        }
+        (parts::paging(first.as_deref(), next.as_deref(), "documents", true))
+    };
+    Framed {
+        title: "Documents".to_owned(),
+        tab: Tab::Documents,
+        commit: None,
+        json: Some(links::changed("/documents.json", query, &[])),
+        main,
+    }
+}
+
+pub(super) fn document(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Framed {
+    let place = &page.explanation.document;
+    let id = place.id.as_str();
+    let main = html! {
+        h1 { "Document " (parts::named_short(id)) }
+        dl class="facts" {
+            @if parts::is_cut(id) { dt { "Id" } dd { (parts::whole(id)) } }
+            dt { "Cluster" } dd {
+                @match place.cluster {
+                    Some(cluster) => { (parts::cluster(cluster)) }
+                    None if place.has_tokens => { "none: it is like no other" }
+                    None => { "none: its text has no token" }
+                }
+            }
+            dt { "Place" } dd { (parts::whole(&format!("{}:{}", place.file, place.line))) }
+            @if let Some(bytes) = place.text_bytes { dt { "Text" } dd { (counted(bytes, "byte")) } }
+            @if let Some(set) = &place.against { dt { "Protected" } dd { (parts::whole(set)) } }
+        }
+        @if place.cluster.is_some() {
+            section aria-labelledby="why" { h2 id="why" { "Why it is in this cluster" } (documents::why(&page.explanation)) }
+        }
+        (documents::text(id, (page.text.as_deref(), page.no_text.as_deref()), asked))
+        section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(id, "")) }
+    };
+    Framed {
+        title: format!("Document {}", parts::beginning(id, 60).0),
+        tab: Tab::Documents,
+        commit: None,
+        json: Some(links::address("/document.json", [("id", id), ("text", "yes")])),
+        main,
+    }
+}
