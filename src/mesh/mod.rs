@@ -28,6 +28,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod topic;
+#[cfg(test)]
+#[path = "../../tests/support/turns.rs"]
+pub(crate) mod turns;
 mod watchdog;
 mod wire;
 
@@ -302,6 +305,8 @@ impl Mesh {
     }
 
     fn send_any(&self, to: usize, topic: u32, bytes: Arc<Vec<u8>>) -> Result<()> {
+        #[cfg(test)]
+        turns::sends(self, to, topic);
         if bytes.len() > MAX_MESSAGE_BYTES {
             let text = format!("a message of {} bytes is longer than {MAX_MESSAGE_BYTES}", bytes.len());
             return Err(Error::Limit(text));
@@ -319,6 +324,8 @@ impl Mesh {
     }
 
     fn receive_any(&self, from: usize, topic: u32) -> Result<Vec<u8>> {
+        #[cfg(test)]
+        let _waiting = turns::Waiting::begin(self, turns::Awaited::Message { from, topic });
         let found = self.state.wait(None, |said| said.fetch(from, topic).map(Ok).or(said.left(from)))?;
         found.unwrap_or(Err(())).map_err(|()| self.departed(from))
     }

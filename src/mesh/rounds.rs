@@ -23,6 +23,8 @@ impl Mesh {
     /// [`Error::Lost`] and [`Error::GaveUp`] once a process is lost; [`Error::Join`] if one that is there takes no
     /// connection within the join timeout; [`Error::Worker`] if the round has its sockets already.
     pub fn sockets(&self, round: u64) -> Result<Vec<Option<Wire>>> {
+        #[cfg(test)]
+        let _waiting = super::turns::Waiting::begin(self, super::turns::Awaited::Sockets(round));
         self.arrivals.begin(round)?;
         let own = self.process();
         let (mut wires, mut handles, over) = (Vec::new(), Vec::new(), Arc::<Over>::default());

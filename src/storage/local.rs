@@ -24,27 +24,13 @@ pub struct Local {
 }
 
 impl Local {
-    /// Makes the folder and its missing parents, durably. That one is there does not mean that its name is durable: who made it may
-    /// have been killed before it was.
+    /// Makes the folder and its missing parents, durably.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn create(path: &Path) -> Result<Local> {
-        let failed = |e| Error::io(path, "create", e);
-        let missing: Vec<&Path> = path.ancestors().take_while(|a| !named(a).exists()).collect();
-        let found = missing.last().map_or(Some(path), |first| first.parent());
-        match found.map_or(Ok(()), sync_name) {
-            // Where whoever made it could do no better.
-            Err(error) if UNSYNCED.contains(&error.kind()) => {}
-            synced => synced.map_err(|e| Error::io(path, "sync", e))?,
-        }
-        for folder in missing.into_iter().rev() {
-            fs::create_dir_all(folder).map_err(failed)?;
-            sync_name(folder).map_err(|e| Error::io(folder, "sync", e))?;
-        }
-        // What is there may be no folder.
-        fs::create_dir_all(path).map_err(failed)?;
-        let folder = File::open(path).map_err(failed)?;
+        make_durably(path, &System)?;
+        let folder = File::open(path).map_err(|e| Error::io(path, "create", e))?;
         Ok(Local { path: path.to_path_buf(), folder })
     }
 
@@ -86,6 +72,35 @@ impl Local {
     }
 }
 
+/// What is done to folders as such.
+pub(super) trait Folders {
+    fn is_there(&self, folder: &Path) -> bool;
+
+    /// Makes a folder and its missing parents; one that is there is none the worse for it.
+    fn make(&self, folder: &Path) -> io::Result<()>;
+
+    /// Makes the name of a folder durable, in the folder that it is in, whatever links lead there.
+    fn sync_name(&self, folder: &Path) -> io::Result<()>;
+}
+
+/// Makes a folder and its missing parents, durably. That one is there does not mean that its name is durable: who made it may
+/// have been killed before it was.
+pub(super) fn make_durably(path: &Path, folders: &dyn Folders) -> Result<()> {
+    let missing: Vec<&Path> = path.ancestors().take_while(|a| !folders.is_there(a)).collect();
+    let found = missing.last().map_or(Some(path), |first| first.parent());
+    match found.map_or(Ok(()), |found| folders.sync_name(found)) {
+        // Where whoever made it could do no better.
+        Err(error) if UNSYNCED.contains(&error.kind()) => {}
+        synced => synced.map_err(|e| Error::io(path, "sync", e))?,
+    }
+    for folder in missing.into_iter().rev() {
+        folders.make(folder).map_err(|e| Error::io(path, "create", e))?;
+        folders.sync_name(folder).map_err(|e| Error::io(folder, "sync", e))?;
+    }
+    // What is there may be no folder.
+    folders.make(path).map_err(|e| Error::io(path, "create", e))
+}
+
 /// How file systems say that the name of a folder cannot be made durable, or not by this user.
 const UNSYNCED: [io::ErrorKind; 4] = [
     io::ErrorKind::InvalidInput,
@@ -94,10 +109,22 @@ const UNSYNCED: [io::ErrorKind; 4] = [
     io::ErrorKind::Unsupported,
 ];
 
-/// Makes the name of a folder durable, in the folder that it is in, whatever links lead there.
-fn sync_name(folder: &Path) -> io::Result<()> {
-    let folder = fs::canonicalize(named(folder))?;
-    File::open(folder.parent().unwrap_or(&folder))?.sync_all()
+/// The folders of the system.
+struct System;
+
+impl Folders for System {
+    fn is_there(&self, folder: &Path) -> bool {
+        named(folder).exists()
+    }
+
+    fn make(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)
+    }
+
+    fn sync_name(&self, folder: &Path) -> io::Result<()> {
+        let folder = fs::canonicalize(named(folder))?;
+        File::open(folder.parent().unwrap_or(&folder))?.sync_all()
+    }
 }
 
 /// The path by which the system knows a folder: the parent of a bare name is empty, and means the current folder.

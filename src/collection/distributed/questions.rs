@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES, sized};
 use crate::mesh::{Answer, Mesh};
-use crate::storage::{Local, Reader, Storage};
+use crate::storage::{Reader, found_folder};
 
 /// What a process asks another one of a run.
 #[derive(Debug, Serialize, Deserialize)]
@@ -146,10 +146,8 @@ impl Runs {
             return Ok(Arc::clone(file));
         }
         for folder in self.folder.iter().chain([&folder_in(&self.state, collection)]) {
-            if !folder.is_dir() {
-                continue;
-            }
-            let file: Arc<dyn Reader> = match Local::open(folder).map_err(io::Error::other)?.open(name) {
+            let Some(folder) = found_folder(folder).map_err(io::Error::other)? else { continue };
+            let file: Arc<dyn Reader> = match folder.open(name) {
                 Err(e) if e.kind() == ErrorKind::NotFound => continue,
                 file => Arc::from(file?),
             };

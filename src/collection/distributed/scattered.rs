@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::limits::{MAX_ANSWERED_FILES, MAX_FETCH_BYTES, MAX_STRETCH_BYTES};
 use crate::mesh::Mesh;
 use crate::peers::Peers;
-use crate::storage::{FileWriter, Local, Lock, Reader, Storage};
+use crate::storage::{FileWriter, Lock, Reader, Storage, found_folder, made_folder};
 
 /// A collection of which this process sees a part, and asks the others for the rest. What it writes goes to its own part.
 pub struct Scattered {
@@ -36,7 +36,7 @@ pub struct Scattered {
 /// What is known once there is a manifest.
 struct Known {
     collection: u64,
-    also: Option<Arc<Local>>,
+    also: Option<Arc<dyn Storage>>,
 }
 
 impl Scattered {
@@ -51,7 +51,7 @@ impl Scattered {
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn assisting(state: &Path, collection: u64, mesh: Arc<Mesh>) -> Result<Scattered> {
-        let own = Arc::new(Local::create(&folder_in(state, collection))?);
+        let own = made_folder(&folder_in(state, collection))?;
         let known = OnceLock::from(Known { collection, also: None });
         Ok(Scattered::new(own, None, Some(mesh), known))
     }
@@ -73,13 +73,13 @@ impl Scattered {
         let manifest = newest(&*self.own).and_then(|commit| Manifest::read(&*self.own, commit));
         let collection = manifest.map_err(io::Error::other)?.collection;
         let folder = self.state.as_ref().map(|state| folder_in(state, collection));
-        let also = folder.filter(|folder| folder.is_dir()).map(|folder| Local::open(&folder)).transpose();
-        let known = Known { collection, also: also.map_err(io::Error::other)?.map(Arc::new) };
+        let also = folder.map_or(Ok(None), |folder| found_folder(&folder)).map_err(io::Error::other)?;
+        let known = Known { collection, also };
         Ok(self.known.get_or_init(|| known))
     }
 
     /// The folder with the runs that this process wrote when it was not process 0, if it is there.
-    fn also(&self) -> Option<&Arc<Local>> {
+    fn also(&self) -> Option<&Arc<dyn Storage>> {
         self.known().ok()?.also.as_ref()
     }
 
@@ -203,7 +203,7 @@ impl Storage for Scattered {
     }
 
     fn beside(&self) -> Option<Arc<dyn Storage>> {
-        self.also().map(|also| Arc::clone(also) as Arc<dyn Storage>)
+        self.also().cloned()
     }
 }
 

@@ -4,6 +4,7 @@ mod commits;
 mod damage;
 
 mod folders;
+mod followers;
 mod format;
 mod manifests;
 mod memory;
