@@ -5,7 +5,7 @@
 #     benches/soak.sh [MINUTES]
 #
 # ALIKE names the program (target/dist/alike), SOAK the folder with all state (alike-soak in the temporary folder),
-# SOAK_GB how large the collection grows (4; the state takes up to eight times that). Ended at any moment, the same command
+# SOAK_GB how large the collection grows (4; the state takes up to twelve times that). Ended at any moment, the same command
 # goes on where it was. Full disks need loop devices, lost machines network namespaces, both the rights of root; without
 # them these faults are left out, and the report says so.
 set -euo pipefail

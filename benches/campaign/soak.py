@@ -41,7 +41,7 @@ class Soak:
     def __init__(self, program, state, size):
         self.state, self.size = Path(state), size
         self.state.mkdir(parents=True, exist_ok=True)
-        self.disk, self.machines = Disk(self.state, size * 8), Machines()
+        self.disk, self.machines = Disk(self.state, size * 12), Machines()
         self.work = self.disk.path / "w"
         self.work.mkdir(exist_ok=True)
         self.program = Program(Path(program).resolve(), self.work)
