@@ -95,8 +95,14 @@ pub fn parquet(mut data: &[u8]) {
         for target in [1, u64::from(unit) << 4] {
             assert_eq!(check(&source, target, &fields), whole, "units of {target}");
         }
+        let file = settled(&source, ParquetSource::open(&source));
+        // Where row groups begin, units may begin in any case.
+        let groups = file.iter().flat_map(ParquetSource::groups).filter(|rows| !rows.is_empty());
         let apart = usize::from(apart) + 1;
-        let places: Vec<u64> = (0..ROWS as u64).step_by(apart).collect();
+        let mut places: Vec<u64> =
+            (0..ROWS as u64).step_by(apart).chain(groups.map(|rows| rows.start)).collect();
+        places.sort_unstable();
+        places.dedup();
         let cut = with_places(&source, &places);
         let stretches = check(&cut, u64::MAX, &fields);
         assert_eq!(check(&cut, 1, &fields), stretches, "units of {apart} rows");
@@ -105,9 +111,7 @@ pub fn parquet(mut data: &[u8]) {
             assert_eq!(whole.as_ref().map(Vec::len), Some(ROWS), "all rows");
         }
         objects(&source, whole.as_deref().filter(|_| is_good));
-        if let Some(file) = settled(&source, ParquetSource::open(&source)) {
-            leaves(&file);
-        }
+        file.iter().for_each(leaves);
     });
     assert!(!PANICKED.load(Ordering::Relaxed), "alike panicked");
 }

@@ -1,6 +1,6 @@
 //! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages and mail.
 
-use alike::read::{Compression, Delimiter, FormatHint, Source, with_companions};
+use alike::read::{Compression, Delimiter, FormatHint, Source, boundaries, with_companions};
 use tempfile::TempDir;
 
 use crate::packed::pack;
@@ -66,8 +66,8 @@ pub fn mbox(data: &[u8]) {
     hold(&Kind { name: "mbox", good: good::mbox, joined }, data);
 }
 
-/// The first bytes say what fields are wanted and how long a record may be, how large units are, how the file is compressed,
-/// what is done to it, and what is known of it; the rest is the file, its parts, or changes of a good one.
+/// The first bytes say what fields are wanted and how long a record may be, how large units are, whether and how the file is
+/// compressed, what is done to it, and what is known of it; the rest is the file, its parts, or changes of a good one.
 fn hold(kind: &Kind, mut data: &[u8]) {
     let [wanted, max, unit, packing, how, known] = take(&mut data);
     let content = match how % 4 {
@@ -98,6 +98,9 @@ fn hold(kind: &Kind, mut data: &[u8]) {
             assert_eq!(check(&cut, target, &fields), whole, "units of {target} at {places:?}");
         }
         companions(&source, whole.as_deref().unwrap_or_default());
+        if packing >= 128 {
+            return;
+        }
         let (end, mut bytes) = pack(packing, &content);
         // Without a hint a packed file may be taken for another kind: its name counts otherwise.
         let name = format!("{name}.{end}");
@@ -121,7 +124,14 @@ fn places(source: &Source, content: &[u8]) -> Vec<u64> {
     for step in [1, 2, 7, 64] {
         assert_eq!(ends(source.format, &content[bom..], step).as_ref(), Some(&all), "in steps of {step}");
     }
-    all.into_iter().map(|end| end + bom as u64).collect()
+    // None begins before the end of a header.
+    let found = boundaries(source.format).filter(|found| found.has_header());
+    let starts = [0].into_iter().chain(all.iter().copied());
+    let blank = |(start, end): &(u64, &u64)| {
+        found.as_ref().is_some_and(|found| found.is_blank(&content[bom..][*start as usize..**end as usize]))
+    };
+    let before = starts.zip(&all).take_while(blank).count();
+    all[before..].iter().map(|end| end + bom as u64).collect()
 }
 
 /// What goes with every second document is these, and more.
