@@ -118,7 +118,15 @@ pub(crate) fn check(source: &Source, target: u64, fields: &Arc<Fields>) -> Optio
     let describer = describer(source.format, fields);
     let mut sink = Collect { source, fields, describer, before: 0, seen: Vec::new() };
     let (mut bytes, mut text_bytes, mut any) = (0, 0, false);
-    for unit in units(std::slice::from_ref(source), Extent::ALL, target) {
+    let (sources, mut parts, mut from) = (std::slice::from_ref(source), Vec::new(), (0, 0));
+    while from.0 == 0 {
+        // A load reads part after part.
+        let part = Extent::next(sources, from, target.saturating_mul(2));
+        assert!(part.from == from && part.to > from, "{part:?}");
+        from = part.to;
+        parts.push(part);
+    }
+    for unit in parts.into_iter().flat_map(|part| units(sources, part, target)) {
         let mut reader = UnitReader::open(0, source, &unit, Arc::clone(fields));
         loop {
             match reader.advance(&mut sink) {
