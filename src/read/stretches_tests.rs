@@ -73,6 +73,17 @@ fn a_byte_order_mark_is_no_part_of_the_first_record() {
 }
 
 #[test]
+fn a_byte_order_mark_in_a_table_is_a_part_of_its_row() {
+    let fields = Fields::of(&Input::default()).expect("paths");
+    let text = |stored: &str| {
+        let format = Format::Csv { delimiter: Delimiter::COMMA };
+        record_text(format, stored.as_bytes(), &fields).expect("a record").0
+    };
+    assert_eq!(text("text\n\u{feff}a b\n"), "\u{feff}a b");
+    assert_eq!(read("csv", "text\n\u{feff}a b\n".as_bytes(), 1, 100), [(5, "\u{feff}a b".to_owned())]);
+}
+
+#[test]
 fn a_row_is_as_long_wherever_blocks_end() {
     let spaces = " ".repeat(300);
     for before in [0, super::BLOCK - 200] {
