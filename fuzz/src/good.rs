@@ -127,11 +127,16 @@ pub(crate) fn crawl(is_warc: bool, mut data: &[u8]) -> Vec<u8> {
     file
 }
 
+/// Where two bytes point to in a file of so many bytes.
+fn place(length: usize, part: [u8; 2]) -> usize {
+    (length * usize::from(u16::from_be_bytes(part))) >> 16
+}
+
 /// Changes a file: each time some bytes say where and what, and more of them are put there.
 pub(crate) fn changed(mut file: Vec<u8>, mut data: &[u8]) -> Vec<u8> {
     while !data.is_empty() {
         let [high, low, how] = take(&mut data);
-        let at = file.len() * usize::from(u16::from_be_bytes([high, low])) >> 16;
+        let at = place(file.len(), [high, low]);
         let (some, rest) = data.split_at(usize::from(how & 31).min(data.len()));
         let end = file.len().min(at + some.len());
         match how >> 5 {
@@ -150,7 +155,7 @@ pub(crate) fn changed(mut file: Vec<u8>, mut data: &[u8]) -> Vec<u8> {
 pub(crate) fn overwritten(file: &mut [u8], mut data: &[u8]) {
     while !data.is_empty() && !file.is_empty() {
         let [high, low, how] = take(&mut data);
-        let at = file.len() * usize::from(u16::from_be_bytes([high, low])) >> 16;
+        let at = place(file.len(), [high, low]);
         let (some, rest) = data.split_at(usize::from(how & 7).min(data.len()));
         file[at..].iter_mut().zip(some).for_each(|(byte, new)| *byte = *new);
         data = rest;
