@@ -1,17 +1,13 @@
 //! Reading: the same records however a file is cut, compressed, or read again, and never a panic.
 
-use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use alike::document::Position;
-use alike::read::{
-    Compression, Extent, FieldPath, Fields, Format, MissingText, Record, RecordRoom, Refusal, Sink, Source,
-    UnitReader, Value, admit_windows, discover, reread, units,
-};
+use alike::read::{Compression, FieldPath, Fields, Format, FormatHint, MissingText, RecordRoom, Source};
 use tempfile::TempDir;
 
+use crate::reading::{Seen, check, put};
 use crate::take;
 
 thread_local! {
@@ -19,42 +15,8 @@ thread_local! {
     static FOLDER: TempDir = tempfile::tempdir().expect("a folder");
 }
 
-/// What a sink was given, with the line counted from the start of the file.
-#[derive(Debug, PartialEq)]
-enum Seen {
-    Document { line: u64, offset: u64, id: Option<String>, text: String, value: Option<Value> },
-    Refused { line: u64, offset: u64, kind: &'static str },
-}
-
-/// Takes what a reader hands on.
-#[derive(Default)]
-struct Collect {
-    /// Lines of the units before.
-    before: u64,
-    seen: Vec<Seen>,
-}
-
-impl Sink for Collect {
-    fn document(&mut self, record: &Record<'_>) {
-        self.seen.push(Seen::Document {
-            line: self.before + u64::from(record.line),
-            offset: record.position.offset(),
-            id: record.id.as_deref().map(str::to_owned),
-            text: record.text.to_owned(),
-            value: record.value.clone(),
-        });
-    }
-
-    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        let kind = refusal.kind();
-        assert!(!refusal.to_string().is_empty());
-        self.seen.push(Seen::Refused {
-            line: self.before + u64::from(line),
-            offset: position.offset(),
-            kind,
-        });
-    }
-}
+/// Nothing is known beside name and content.
+const ANY: FormatHint = FormatHint { format: None, delimiter: None };
 
 /// The first bytes say what fields are wanted and how long a record may be, how large units are, and how compressed
 /// forms are damaged; the rest is the content of a file.
@@ -79,14 +41,14 @@ pub fn reader(mut data: &[u8]) {
         let name = if wanted & 8 == 0 { "a.jsonl" } else { "a.txt" };
         forms(folder.path(), name, data, damage, at, &fields);
         // A file of a format that is not read is no file of lines, whatever its name.
-        let plain = put(folder.path(), "a.jsonl", data)?;
+        let plain = put(folder.path(), "a.jsonl", data, ANY)?;
         let whole = check(&plain, u64::MAX, &fields);
         // By content it may be one that is compressed, and then is one unit.
         let size = data.len() as u64;
         for target in [size / 50, u64::from(unit) + 1, size / 2, size.saturating_sub(1)] {
             assert_eq!(check(&plain, target, &fields), whole, "units of {target}");
         }
-        Some((plain, whole))
+        Some((plain, whole?))
     });
     // By content it may also be an archive, whatever its name.
     let are_lines =
@@ -101,15 +63,19 @@ fn forms(folder: &Path, name: &str, content: &[u8], damage: u8, at: u8, fields: 
     // A text file is a change under its own name, and these have other names.
     let fields =
         &Arc::new(Fields { op: fields.op.clone().filter(|_| name == "a.jsonl"), ..(**fields).clone() });
-    let Some(plain) = put(folder, name, content) else { return };
+    let Some(plain) = put(folder, name, content, ANY) else { return };
     let whole = check(&plain, u64::MAX, fields);
     for (end, mut bytes) in
         [("gz", gzip(content)), ("zst", zstd::encode_all(content, 1).expect("compressed"))]
     {
         let name = format!("{name}.{end}");
-        let Some(source) = put(folder, &name, &bytes) else {
-            // What is compressed twice is refused.
-            assert!(plain.compression != Compression::None, "{name} is not found: {plain:?}, {content:?}");
+        let Some(source) = put(folder, &name, &bytes, ANY) else {
+            // What is compressed twice is refused, and Parquet that is compressed.
+            let is_lines = matches!(plain.format, Format::JsonLines | Format::Text);
+            assert!(
+                plain.compression != Compression::None || !is_lines,
+                "{name} is not found: {plain:?}, {content:?}"
+            );
             continue;
         };
         if plain.compression == Compression::None {
@@ -122,76 +88,16 @@ fn forms(folder: &Path, name: &str, content: &[u8], damage: u8, at: u8, fields: 
             1..128 => bytes[at] ^= damage,
             _ => bytes.truncate(at),
         }
-        if let Some(damaged) = put(folder, &name, &bytes) {
+        if let Some(damaged) = put(folder, &name, &bytes, ANY) {
             check(&damaged, 1, fields);
         }
     }
 }
 
-/// A file with a content, as it is found.
-fn put(folder: &Path, name: &str, content: &[u8]) -> Option<Source> {
-    let path = folder.join(name);
-    fs::write(&path, content).expect("written");
-    let input = path.to_str().expect("UTF-8").to_owned();
-    let mut sources = discover(&[input], folder).ok()?.sources;
-    // A run refuses windows that are too wide before it reads anything.
-    admit_windows(&mut sources, None, 1).ok()?;
-    Some(sources.remove(0))
-}
-
-fn gzip(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("compressed");
     encoder.finish().expect("compressed")
-}
-
-/// Everything in a source cut into units; every document of it is there when it is read again.
-fn check(source: &Source, target: u64, fields: &Arc<Fields>) -> Vec<Seen> {
-    let mut sink = Collect::default();
-    let (mut bytes, mut text_bytes) = (0, 0);
-    for unit in units(std::slice::from_ref(source), Extent::ALL, target) {
-        let mut reader = UnitReader::open(0, source, &unit, Arc::clone(fields));
-        while reader.advance(&mut sink).expect("an error is a bug") {}
-        assert!(!reader.advance(&mut sink).expect("an error is a bug"), "it ended");
-        sink.before += reader.lines();
-        bytes += reader.bytes();
-        text_bytes += reader.text_bytes();
-    }
-    assert_eq!(bytes, source.bytes);
-    if source.compression == Compression::None && source.format == Format::JsonLines {
-        assert_eq!(text_bytes, source.bytes);
-    }
-    let place = |seen: &Seen| match *seen {
-        Seen::Document { line, offset, .. } | Seen::Refused { line, offset, .. } => (line, offset),
-    };
-    assert!(
-        sink.seen.is_sorted_by(|a, b| place(a).0 < place(b).0 && place(a).1 < place(b).1),
-        "{:?}",
-        sink.seen
-    );
-    again(source, &sink.seen, fields);
-    sink.seen
-}
-
-/// The documents of `seen`, all of them and every second, are the same when they are read again.
-fn again(source: &Source, seen: &[Seen], fields: &Fields) {
-    let documents: Vec<(u64, &str)> = seen
-        .iter()
-        .filter_map(|seen| match seen {
-            Seen::Document { offset, text, .. } => Some((*offset, &**text)),
-            Seen::Refused { .. } => None,
-        })
-        .collect();
-    for step in 1..=documents.len().min(2) {
-        let (offsets, texts): (Vec<u64>, Vec<&str>) = documents.iter().step_by(step).copied().unzip();
-        let mut count = 0;
-        let outcome = reread(source, 0, &offsets, fields, &mut |index, text, _| {
-            assert_eq!((index, text), (count, texts[count]), "read again");
-            count += 1;
-            Ok(())
-        });
-        assert!(outcome.is_ok() && count == texts.len(), "{outcome:?} after {count} of {}", texts.len());
-    }
 }
 
 /// Line by line through `serde_json::Value`, the obvious way: what it can parse, the reader must understand alike.

@@ -1,8 +1,8 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
 use crate::{
-    checkpoint, config, features, frames, histories, hosts, labels, lexicon, manifest, reader, run, tables,
-    take, tokens,
+    arc, checkpoint, config, csv, eml, features, found, frames, histories, hosts, html, labels, lexicon,
+    manifest, mbox, packed, parquet, reader, run, tables, take, tokens, tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -100,6 +100,65 @@ fn the_reader_holds() {
         let magic: [&[u8]; 3] = [b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"];
         reader(&[&head[..], magic[random.below(3)], &random.bytes(60)].concat());
     }
+}
+
+/// Tries a check of files of one kind: bytes, parts of a dictionary, and good files with few changes or none.
+fn files(check: fn(&[u8]), seed: u64, dictionary: &str, times: usize) {
+    let (mut random, parts) = (Random(seed), entries(dictionary));
+    check(b"");
+    for _ in 0..times {
+        let head = [0; 6].map(|_: u8| if random.below(2) == 0 { 0 } else { random.next() as u8 });
+        check(&[&head[..], &random.bytes(200)].concat());
+        check(&[&head[..], &random.parts(&parts, 40)].concat());
+        // A change of a few bytes of a good file, or of a few entries of the dictionary.
+        let good = [head[0], head[1], head[2], head[3], head[4] | 2, head[5]];
+        let change = [random.next() as u8, random.next() as u8, random.next() as u8];
+        check(&[&good[..], &change, &random.bytes(6)].concat());
+        check(&[&good[..], &change, &random.parts(&parts, 2)].concat());
+        check(&good);
+    }
+}
+
+#[test]
+fn tables_of_text_hold() {
+    files(csv, 14, include_str!("../dictionaries/tables.dict"), 150);
+    files(tsv, 15, include_str!("../dictionaries/tables.dict"), 50);
+}
+
+#[test]
+fn crawls_hold() {
+    files(warc, 16, include_str!("../dictionaries/crawls.dict"), 150);
+    files(arc, 17, include_str!("../dictionaries/crawls.dict"), 100);
+}
+
+#[test]
+fn pages_hold() {
+    files(html, 18, include_str!("../dictionaries/pages.dict"), 200);
+}
+
+#[test]
+fn mail_holds() {
+    files(eml, 19, include_str!("../dictionaries/mail.dict"), 150);
+    files(mbox, 20, include_str!("../dictionaries/mail.dict"), 150);
+}
+
+#[test]
+fn columns_hold() {
+    files(parquet, 21, include_str!("../dictionaries/parquet.dict"), 200);
+    // Each way to write a good file.
+    for written in 0..=255 {
+        parquet(&[written & 12, 0, 1, written >> 5, 2, written]);
+    }
+}
+
+#[test]
+fn packed_files_hold() {
+    files(packed, 22, include_str!("../dictionaries/packed.dict"), 200);
+}
+
+#[test]
+fn files_of_any_name_hold() {
+    files(found, 23, include_str!("../dictionaries/found.dict"), 200);
 }
 
 #[test]

@@ -24,6 +24,8 @@ mod unit;
 mod windowed;
 
 #[cfg(test)]
+mod stretches_tests;
+#[cfg(test)]
 mod tests;
 
 pub use bytes::{

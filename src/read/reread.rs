@@ -107,7 +107,9 @@ pub fn stored_record<T>(
     let codec = codec(format);
     let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
     let mut parser = codec.parser(utf8(header)?, fields)?;
-    parser.record(Position::new(0, 0), 1, raw.strip_prefix(BOM).unwrap_or(raw)).map(|record| take(&record))
+    // Behind a header it is a part of the record.
+    let mark = if header.is_empty() { BOM } else { b"" };
+    parser.record(Position::new(0, 0), 1, raw.strip_prefix(mark).unwrap_or(raw)).map(|record| take(&record))
 }
 
 /// What has to be written of a record, given as [`Record::stored`](super::Record::stored) gave it, where a file is made of

@@ -22,15 +22,21 @@ pub(super) fn cuts(source: &Source, mut ends: Box<dyn Boundaries>) -> io::Result
         return Ok(Cuts::default());
     }
     let mut window = Window::open(source, 0)?;
+    // A header is no record of the unit that it would begin.
+    let (mut in_header, mut blank) = (ends.has_header(), true);
     while window.more(BLOCK).map_err(fault)? > 0 {
         skip_bom(&mut window);
         while let Some(end) = ends.end(window.pending()) {
+            blank &= !in_header || ends.is_blank(&window.pending()[..end]);
+            in_header &= blank;
             window.consume(end);
-            if window.offset() >= cuts.last().copied().unwrap_or_default() + apart {
+            if !in_header && window.offset() >= cuts.last().copied().unwrap_or_default() + apart {
                 cuts.push(window.offset());
             }
         }
-        window.consume(window.pending().len() - ends.undecided());
+        let rest = window.pending().len() - ends.undecided();
+        blank &= !in_header || ends.is_blank(&window.pending()[..rest]);
+        window.consume(rest);
     }
     Ok(Cuts { places: cuts, ..Cuts::default() })
 }
@@ -69,6 +75,9 @@ impl StretchSplitter {
 
     /// Hands on the records that are complete; whether records of this unit may follow.
     fn complete(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        if self.searched == 0 {
+            skip_bom(window);
+        }
         while window.offset() < span.unit.end || self.searched > 0 || self.skipping.is_some() {
             let pending = window.pending();
             let Some(end) = self.ends.end(&pending[self.searched..]) else {

@@ -68,7 +68,8 @@ pub(in crate::read::formats) fn column_names(source: &Source, delimiter: Delimit
         Ok(RowParser::new(delimiter, &header, &fields).columns().to_vec())
     };
     // A file without a header that can be read is refused when it is read.
-    header(source, delimiter, MAX_RECORD_BYTES).ok().and_then(|header| names(header).ok()).unwrap_or_default()
+    let header = header(source, delimiter, MAX_RECORD_BYTES).ok().flatten();
+    header.and_then(|header| names(header).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

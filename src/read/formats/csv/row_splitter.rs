@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::row_ends::{RowEnds, RowState};
 use super::row_parser::RowParser;
+use crate::read::BOM;
 use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Parser};
 use crate::read::field::Fields;
@@ -27,6 +28,8 @@ pub(super) struct RowSplitter {
     searched: usize,
     /// Where a row began that is too long.
     skipping: Option<u64>,
+    /// Whether the header before the unit is none: it is refused once, where it stands.
+    headless: bool,
 }
 
 impl RowSplitter {
@@ -40,12 +43,16 @@ impl RowSplitter {
             ends: RowEnds::new(delimiter),
             searched: 0,
             skipping: None,
+            headless: false,
         }
     }
 
     /// Hands on the rows that are complete; whether rows of this unit may follow. The end of a row that is too long may
     /// stand behind the unit.
     fn complete_rows(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
+        if self.headless {
+            return false;
+        }
         if span.unit.start == 0 && self.searched == 0 {
             skip_bom(window);
         }
@@ -74,9 +81,10 @@ impl RowSplitter {
             self.numbers.count = self.numbers.next();
             return true;
         }
-        if start.is_some() || bytes.trim_ascii_end().len() > self.numbers.longest() {
+        let counted = counted(bytes);
+        if start.is_some() || counted > self.numbers.longest() {
             let start = start.unwrap_or(offset);
-            let length = offset - start + bytes.trim_ascii_end().len() as u64;
+            let length = offset - start + counted as u64;
             if self.parser.is_none() && self.numbers.is_refused(length) {
                 return self.no_header(start, "the header is too long", sink);
             }
@@ -116,8 +124,9 @@ impl RowSplitter {
 impl Splitter for RowSplitter {
     fn begin(&mut self, source: &Source, unit: &Unit) -> io::Result<u64> {
         if unit.start > 0 {
-            let header = header(source, self.delimiter, self.numbers.bound())?;
-            self.parser = Some(RowParser::new(self.delimiter, &header, &self.fields));
+            let header = header(source, self.delimiter, self.numbers.longest())?;
+            self.parser = header.map(|header| RowParser::new(self.delimiter, &header, &self.fields));
+            self.headless = self.parser.is_none();
         }
         Ok(unit.start)
     }
@@ -165,9 +174,15 @@ impl Splitter for RowSplitter {
 /// Bytes read at once for a header.
 const BEGINNING: usize = sized(64 << 10, 16);
 
-/// The header of a file: its first row that is not blank.
-pub(super) fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io::Result<String> {
-    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what.to_owned());
+/// Bytes of a row that are held against what is allowed: all but its line end. Spaces before it count, so that how much was
+/// read at once does not decide whether a row is too long.
+fn counted(row: &[u8]) -> usize {
+    let row = row.strip_suffix(b"\n").unwrap_or(row);
+    row.strip_suffix(b"\r").unwrap_or(row).len()
+}
+
+/// The header of a file: its first row that is not blank. `None` if it is longer than allowed, or not UTF-8.
+pub(super) fn header(source: &Source, delimiter: Delimiter, longest: usize) -> io::Result<Option<String>> {
     let (mut window, mut ends, mut searched) = (Window::open(source, 0)?, RowEnds::new(delimiter), 0);
     loop {
         let read = window.more(BEGINNING).map_err(fault)?;
@@ -177,14 +192,18 @@ pub(super) fn header(source: &Source, delimiter: Delimiter, bound: usize) -> io:
         while let Some(end) = ends.end(&window.pending()[searched..]) {
             let row = &window.pending()[..searched + end];
             if !ends.is_blank(row) {
-                return String::from_utf8(row.to_vec()).map_err(|_| invalid("the header is not UTF-8"));
+                let row = Some(row).filter(|row| counted(row) <= longest);
+                return Ok(row.and_then(|row| String::from_utf8(row.to_vec()).ok()));
             }
             window.consume(searched + end);
             searched = 0;
         }
         searched = window.pending().len();
-        if read == 0 || searched > bound {
-            return Err(invalid("the file has no header any more"));
+        if searched > longest.saturating_add(BOM.len()) {
+            return Ok(None);
+        }
+        if read == 0 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file has no header any more"));
         }
     }
 }

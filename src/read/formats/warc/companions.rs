@@ -11,7 +11,7 @@ use crate::read::BLOCK;
 use crate::read::bytes::Window;
 use crate::read::codec::Boundaries;
 use crate::read::source::Source;
-use crate::read::stretches::fault;
+use crate::read::stretches::{fault, skip_bom};
 
 /// The offsets of the records that belong to one of those at the ascending offsets `removed`, those themselves among them;
 /// ascending. Either names the other: some crawlers write it with the page, and some with what speaks of it. Where there is
@@ -53,6 +53,7 @@ fn each_head(source: &Source, end: Option<u64>, each: &mut dyn FnMut(u64, &[u8])
             Err(_) if end.is_some() => return Ok(()),
             Err(error) => return Err(fault(error)),
         };
+        skip_bom(&mut window);
         loop {
             let pending = window.pending();
             let end = ends.end(&pending[searched..]);

@@ -1,0 +1,96 @@
+//! What fuzzing found of records that lie one behind the other.
+
+use std::fs;
+use std::sync::Arc;
+
+use super::*;
+use crate::document::Position;
+
+/// Offsets and texts of documents, and kinds of refusals.
+#[derive(Debug, Default, PartialEq)]
+struct Collect(Vec<(u64, String)>);
+
+impl Sink for Collect {
+    fn document(&mut self, record: &Record<'_>) {
+        self.0.push((record.position.offset(), record.text.to_owned()));
+    }
+
+    fn refuse(&mut self, position: Position, _: u32, refusal: Refusal) {
+        self.0.push((position.offset(), refusal.kind().to_owned()));
+    }
+}
+
+/// What a file of a format holds, read in units of about `target` bytes.
+fn read(name: &str, content: &[u8], target: u64, max_record_bytes: usize) -> Vec<(u64, String)> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    fs::write(&path, content).expect("written");
+    let input = path.to_str().expect("UTF-8").to_owned();
+    let hint = FormatHint { format: Some(name.parse().expect("a format")), delimiter: None };
+    let source = discover_as(&[input], folder.path(), hint).expect("found").sources.remove(0);
+    let fields = Fields { max_record_bytes, ..Fields::of(&Input::default()).expect("paths") };
+    let (fields, mut sink) = (Arc::new(fields), Collect::default());
+    for unit in units(std::slice::from_ref(&source), Extent::ALL, target) {
+        let mut reader = UnitReader::open(0, &source, &unit, Arc::clone(&fields));
+        while reader.advance(&mut sink).expect("no bug") {}
+    }
+    let documents = sink.0.iter().filter(|(_, text)| text.starts_with("a ")).take(3);
+    for (offset, text) in documents {
+        let mut same = false;
+        let each = &mut |_, again: &str, _| {
+            same = again == text;
+            Ok(())
+        };
+        reread(&source, 0, &[*offset], &fields, each).expect("as it was");
+        assert!(same, "{name} at {offset}");
+    }
+    sink.0
+}
+
+#[test]
+fn no_unit_begins_before_a_header() {
+    let blank = "\n".repeat(300 << 10);
+    let rows = "a b\n".repeat(100 << 10);
+    let content = format!("{blank}text\n{rows}");
+    let whole = read("csv", content.as_bytes(), u64::MAX, 1 << 20);
+    assert_eq!(whole.len(), 100 << 10);
+    assert_eq!(read("csv", content.as_bytes(), 1, 1 << 20), whole);
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_record() {
+    let message = "From x\nSubject: s\n\na b\n";
+    let record = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\na b\r\n\r\n";
+    for (name, content) in [("mbox", message), ("warc", record)] {
+        let [plain, marked] = [content.to_owned(), format!("\u{feff}{content}")];
+        let text = |content: &str| {
+            let seen = read(name, content.as_bytes(), u64::MAX, 1 << 20);
+            seen.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+        };
+        assert_eq!(text(&marked), text(&plain), "{name}");
+        assert!(text(&plain)[0].starts_with("a b"), "{name}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_in_a_table_is_a_part_of_its_row() {
+    let fields = Fields::of(&Input::default()).expect("paths");
+    let text = |stored: &str| {
+        let format = Format::Csv { delimiter: Delimiter::COMMA };
+        record_text(format, stored.as_bytes(), &fields).expect("a record").0
+    };
+    assert_eq!(text("text\n\u{feff}a b\n"), "\u{feff}a b");
+    assert_eq!(read("csv", "text\n\u{feff}a b\n".as_bytes(), 1, 100), [(5, "\u{feff}a b".to_owned())]);
+}
+
+#[test]
+fn a_row_is_as_long_wherever_blocks_end() {
+    let spaces = " ".repeat(300);
+    for before in [0, super::BLOCK - 200] {
+        let filler = "a\n".repeat(before / 2);
+        let content = format!("text\n{filler}a b{spaces}\r\na c\n");
+        let seen = read("csv", content.as_bytes(), u64::MAX, 100);
+        let last: Vec<&str> = seen[before / 2..].iter().map(|(_, text)| &**text).collect();
+        assert_eq!(last, ["too long", "a c"], "after {before} bytes");
+    }
+}
