@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::client::{Server, encoded};
 use super::markup::{BROWSER, Markup};
 use super::openapi::{check, description};
-use super::pages::{HOSTILE, all, printed};
+use super::pages::{HOSTILE, all};
 use crate::support::output::jsonl;
 use crate::support::program::Dir;
 use crate::support::texts::{line, words};
