@@ -116,10 +116,12 @@ pub(super) fn goes_on(mark: char, starter: char, fold: Fold) -> bool {
 }
 
 /// Whether the tone mark `c` belongs before the last of the characters `before`: Thai and Lao write a tone before the ring
-/// of sara am, of which it is put in parts. Rings in a row are nothing that anybody writes, and stay.
+/// of sara am, of which it is put in parts. Rings in a row are nothing that anybody writes, and stay; so does a tone that would
+/// not be in canonical order there.
 pub(super) fn goes_before(c: char, before: [char; 2], fold: Fold) -> bool {
     let tone = matches!(c, '\u{0E48}'..='\u{0E4B}' | '\u{0EC8}'..='\u{0ECB}');
-    fold.forms() && tone && is_nikhahit(before[1]) && !is_nikhahit(before[0])
+    let is_in_order = || canonical_combining_class(before[0]) <= canonical_combining_class(c);
+    fold.forms() && tone && is_nikhahit(before[1]) && !is_nikhahit(before[0]) && is_in_order()
 }
 
 /// The ring that is the first part of sara am, in Thai and Lao.
