@@ -1,4 +1,4 @@
-// The pages of `alike serve` in a real browser: what stands on them, keys, the slider, the way back, and what an accessibility
+// The pages of `alike serve` in a real browser, of a collection and of an output: what stands on them, keys, the slider, the way back, and what an accessibility
 // checker says of them, 360 and 1,440 pixels wide, light and dark. It needs Chromium, and playwright-core and axe-core from npm:
 //
 //     mkdir /tmp/browser && (cd /tmp/browser && npm install playwright-core axe-core)
@@ -77,9 +77,16 @@ function collection(folder) {
   ]);
 }
 
-/// Starts the server; gives its address and itself.
-function serve(folder) {
-  const server = spawn(alike, ["serve", "c", "--listen", "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+/// An output of the same files.
+function output(folder) {
+  const words = ["dedup", "one.jsonl", "two.jsonl", "three.jsonl", "--out", "out", "--clustering", "transitive", "--quiet"];
+  const ran = spawnSync(alike, words, { cwd: folder, encoding: "utf8" });
+  if (ran.status !== 0) throw new Error(ran.stderr);
+}
+
+/// Starts a server of a collection or an output; gives its address and itself.
+function serve(folder, what) {
+  const server = spawn(alike, ["serve", what, "--listen", "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((done, failed) => {
     server.on("error", failed);
     server.stdout.once("data", (line) => done([line.toString().trim(), server]));
@@ -210,38 +217,56 @@ const PAGES = [
   ["changes", "changes"], ["later-changes", "changes?since=1"], ["check", "check"], ["missing", "clusters/99.1"],
 ];
 
+const OUTPUT_PAGES = [
+  ["output", ""], ["output-clusters", "clusters"], ["output-loosest", "clusters?sort=looseness&min-size=3&limit=10"],
+  ["output-cluster", "clusters/1"], ["output-member", "clusters/1?member=one.jsonl:12#member"],
+  ["output-documents", "documents"], ["output-document", "documents/f0-07"],
+  ["output-hostile", "documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E"], ["output-alone", "documents/no%20token"],
+  ["output-compare-form", "compare"], ["output-together", "compare?a=f0-03&b=f0-07"],
+  ["output-apart", "compare?a=f0-03&b=f1-01"], ["output-missing", "changes"],
+];
+
+/// Looks at pages as wide as a telephone and as a desk, light and dark.
+async function look(browser, base, pages) {
+  for (const width of [360, 1440]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      const page = await watched(context, base);
+      for (const [name, path] of pages) {
+        const answer = await page.goto(base + path);
+        expect(answer.status() === (name.endsWith("missing") ? 404 : 200), `${name}: ${answer.status()}`);
+        expect(answer.headers()["content-type"] === "text/html; charset=utf-8", `${name} is no page`);
+        await examine(page, `${name}-${width}-${colorScheme}`);
+      }
+      await context.close();
+    }
+  }
+}
+
 async function main() {
   const folder = mkdtempSync(join(tmpdir(), "alike-browser-"));
   if (shots) mkdirSync(shots, { recursive: true });
-  let server;
+  const servers = [];
   let browser;
   try {
     collection(folder);
-    let base;
-    [base, server] = await serve(folder);
+    output(folder);
+    const [base, ofCollection] = await serve(folder, "c");
+    const [outputBase, ofOutput] = await serve(folder, "out");
+    servers.push(ofCollection, ofOutput);
     const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"];
     browser = await chromium.launch({ executablePath: options.chromium, args: flags });
-    for (const width of [360, 1440]) {
-      for (const colorScheme of ["light", "dark"]) {
-        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-        const page = await watched(context, base);
-        for (const [name, path] of PAGES) {
-          const answer = await page.goto(base + path);
-          expect(answer.status() === (name === "missing" ? 404 : 200), `${name}: ${answer.status()}`);
-          expect(answer.headers()["content-type"] === "text/html; charset=utf-8", `${name} is no page`);
-          await examine(page, `${name}-${width}-${colorScheme}`);
-        }
-        await context.close();
-      }
-    }
+    await look(browser, base, PAGES);
+    await look(browser, outputBase, OUTPUT_PAGES);
+    await step(await watched(await browser.newContext(), outputBase), outputBase);
     const page = await watched(await browser.newContext(), base);
     for (const part of [step, slide, forms, hostile]) await part(page, base);
     const plain = await watched(await browser.newContext({ javaScriptEnabled: false }), base);
     await withoutScript(plain, base);
   } finally {
     await browser?.close();
-    server?.kill();
+    servers.forEach((server) => server.kill());
     rmSync(folder, { recursive: true });
   }
   console.log(wrong.length === 0 ? "all is well" : `${wrong.length} things are wrong`);
