@@ -631,6 +631,7 @@
 //!
 //! Where a collection lies:
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
+//! - `storage/folders.rs` - folders of the system, found or made
 //! - `storage/local.rs` - a real folder
 //! - `storage/overlay.rs` - a folder that stays as it is, whatever is written to it
 //!

@@ -216,7 +216,7 @@ fn equal_names_in_different_folders() {
     dir.write("x/in.jsonl", line("x", &words(0, 30)));
     dir.write("y/in.jsonl", line("y", &words(100, 30)));
     for (i, inputs) in ["x/in.jsonl y/in.jsonl", "x y", "*/in.jsonl"].iter().enumerate() {
-        let output = dir.output(inputs, &format!("out/{i}"));
+        let output = dir.output(inputs, &format!("out-{i}"));
         assert_eq!(output.kept.len(), 2, "{inputs}: {:?}", output.kept.keys());
         assert_eq!(output.kept_ids(), ["x", "y"], "{inputs}");
     }

@@ -17,6 +17,7 @@
 //!
 //! A process that is killed loses nothing that was appended or named: only the machine can.
 
+mod folders;
 mod local;
 mod overlay;
 #[cfg(test)]
@@ -30,15 +31,14 @@ mod tests;
 
 use std::fmt::Debug;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use folders::{found_folder, made_folder};
 pub use local::Local;
 pub use overlay::Overlay;
 #[cfg(test)]
 pub use simulated::{Fault, Simulated, is_power_cut};
-
-use crate::error::Result;
 
 /// One folder of immutable files.
 ///
@@ -188,30 +188,6 @@ pub enum Advice {
 
 /// The lock of the one writer. Dropping it frees it, and so does the end of the process, however that comes.
 pub trait Lock: Debug + Send {}
-
-/// A folder, which is made if it is not there, durably.
-///
-/// # Errors
-/// Those of [`Local::create`].
-pub fn made_folder(path: &Path) -> Result<Arc<dyn Storage>> {
-    #[cfg(test)]
-    if let Some(place) = places::of(path) {
-        return local::make_durably(path, &places::Holding(&*place)).map(|()| place.folder());
-    }
-    Ok(Arc::new(Local::create(path)?))
-}
-
-/// A folder, if it is there.
-///
-/// # Errors
-/// Those of [`Local::open`].
-pub fn found_folder(path: &Path) -> Result<Option<Arc<dyn Storage>>> {
-    #[cfg(test)]
-    if let Some(place) = places::of(path) {
-        return Ok(place.is_there().then(|| place.folder()));
-    }
-    Ok(if path.is_dir() { Some(Arc::new(Local::open(path)?)) } else { None })
-}
 
 /// The file of the lock: never removed, because two processes could then each hold the lock of a file of that name.
 pub(crate) const LOCK: &str = "lock";
