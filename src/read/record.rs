@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::date::Day;
+use super::field::OBSERVED_FIELDS;
 use crate::document::Position;
 use crate::printable::{counted, printable};
 
@@ -42,6 +43,8 @@ pub struct Record<'a> {
     pub within: Option<Cow<'a, str>>,
     /// The day it is dated, if it was asked for.
     pub day: Day,
+    /// The values of observed fields, in their order: strings, or numbers spelt as in the input.
+    pub observed: [Option<Cow<'a, str>>; OBSERVED_FIELDS],
     /// Whether it is a change that deletes the document of its id; its text is then empty.
     pub deleted: bool,
 }

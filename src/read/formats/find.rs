@@ -6,8 +6,11 @@ use std::ops::Range;
 use serde_json::value::RawValue;
 
 use super::object::{JsonKind, JsonText, members, not_json};
-use crate::read::field::{FieldPath, Fields};
+use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::Refusal;
+
+/// Fields that may be wanted of a record.
+const PATHS: usize = 6 + OBSERVED_FIELDS;
 
 /// The values of the wanted fields of one record, those found.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +21,7 @@ pub(super) struct FoundFields<'a> {
     pub(super) within: Option<&'a RawValue>,
     pub(super) date: Option<&'a RawValue>,
     pub(super) op: Option<&'a RawValue>,
+    pub(super) observed: [Option<&'a RawValue>; OBSERVED_FIELDS],
 }
 
 /// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`, if there is one.
@@ -29,24 +33,30 @@ pub(super) fn find<'a>(
 ) -> std::result::Result<FoundFields<'a>, Refusal> {
     let Fields { id, text, value, within, date, op, .. } = fields;
     let paths = [Some(text), Some(id), value.as_ref(), within.as_ref(), date.as_ref(), op.as_ref()];
-    let [text, id, value, within, date, op] = paths.map(|path| path.map(FieldPath::as_str));
-    let [in_text, in_id, in_value, in_within, in_date, in_op] =
-        paths.map(|path| path.and_then(FieldPath::outer));
-    let names = [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op];
+    let observed = fields.observed();
+    // Of each path the whole, and its first name.
+    let mut names = [None; 2 * PATHS];
+    for (at, path) in paths.into_iter().chain(observed).enumerate() {
+        (names[at], names[PATHS + at]) = (path.map(FieldPath::as_str), path.and_then(FieldPath::outer));
+    }
     let taken = members(line, names, copy)
         // The text is no string, or was none before it occurred again, or nothing helps.
         .or_else(|_| members(line, names, None))
         .map_err(|error| not_json(line, line, &error))?;
-    let [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op] =
-        taken.values;
-    let text = text.or(inside(line, in_text, paths[0])?);
+    let found = |at: usize, path| match taken.values[at] {
+        None => inside(line, taken.values[PATHS + at], path),
+        whole => Ok(whole),
+    };
+    let [text, id, value, within, date, op] = std::array::from_fn(|at| found(at, paths[at]));
     Ok(FoundFields {
-        text: taken.text.or(text.map(JsonText::Raw)),
-        id: id.or(inside(line, in_id, paths[1])?),
-        value: value.or(inside(line, in_value, paths[2])?),
-        within: within.or(inside(line, in_within, paths[3])?),
-        date: date.or(inside(line, in_date, paths[4])?),
-        op: op.or(inside(line, in_op, paths[5])?),
+        text: taken.text.or(text?.map(JsonText::Raw)),
+        id: id?,
+        value: value?,
+        within: within?,
+        date: date?,
+        op: op?,
+        // No record is refused for what is only observed.
+        observed: std::array::from_fn(|at| found(paths.len() + at, observed[at]).unwrap_or_default()),
     })
 }
 
@@ -101,6 +111,7 @@ mod tests {
             value: Some(path(text)),
             within: Some(path(text)),
             date: Some(path(text)),
+            observed: vec![path(text)],
             op: None,
             without_ids: false,
             max_record_bytes: 1000,
@@ -112,8 +123,8 @@ mod tests {
             None => None,
             other => panic!("one value as text and as id: {other:?}"),
         };
-        let others = [found.id, found.value, found.within, found.date].map(|found| found.map(RawValue::get));
-        assert_eq!(others, [text; 4]);
+        let others = [found.id, found.value, found.within, found.date, found.observed[0]];
+        assert_eq!(others.map(|found| found.map(RawValue::get)), [text; 5]);
         text
     }
 
@@ -163,6 +174,7 @@ mod tests {
             within: None,
             value: Some(path("m")),
             date: None,
+            observed: Vec::new(),
             op: None,
             without_ids: false,
             max_record_bytes: 1000,

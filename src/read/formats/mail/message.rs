@@ -82,6 +82,7 @@ impl Parser for MessageParser {
             None | Some(None) => Day::None,
             Some(Some(date)) => day(&date).map_or(Day::Unclear, Day::Known),
         };
+        let observed = self.fields.observed().map(|path| field(message, path?.as_str()).map(Cow::Owned));
         Ok(Record {
             position,
             line,
@@ -92,6 +93,7 @@ impl Parser for MessageParser {
             value: value.map(Value::Text),
             within: within.map(Cow::Owned),
             day,
+            observed,
             deleted: false,
         })
     }

@@ -9,14 +9,17 @@ use super::column::ColumnCells;
 use super::footer::ParquetFile;
 use super::leaf;
 use super::pages::UnitMemory;
-use crate::read::field::{FieldPath, Fields};
+use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::{Refusal, SHOWN_KEYS};
 
 /// Bytes of texts, or of the pages they are in, after which a step ends.
 const STEP: u64 = 1 << 20;
 
 /// Fields of a record beside its text.
-pub(super) const FIELDS: usize = 5;
+pub(super) const FIELDS: usize = 5 + OBSERVED_FIELDS;
+
+/// The place of the date among them.
+const DATE: usize = 2;
 
 /// Which leaf each field is.
 #[derive(Clone, Copy)]
@@ -44,7 +47,18 @@ impl Leaves {
         })?;
         let of = |path: &Option<FieldPath>| path.as_ref().and_then(at);
         let Fields { value, within, date, op, .. } = fields;
-        Ok(Leaves { text, others: [at(&fields.id), of(value), of(date), of(op), of(within)] })
+        let mut others = [None; FIELDS];
+        let named = [at(&fields.id), of(value), of(date), of(op), of(within)];
+        let observed = fields.observed().map(|path| path.and_then(at));
+        others.iter_mut().zip(named.into_iter().chain(observed)).for_each(|(leaf, found)| *leaf = found);
+        Ok(Leaves { text, others })
+    }
+
+    /// The leaves of text and date alone.
+    pub(super) fn date_only(self) -> Leaves {
+        let mut others = [None; FIELDS];
+        others[DATE] = self.others[DATE];
+        Leaves { others, ..self }
     }
 }
 
@@ -58,7 +72,7 @@ pub(super) struct FieldColumns {
 #[derive(Default)]
 pub(super) struct StepCells {
     pub(super) texts: Vec<Cell>,
-    /// Ids, values, dates, operations, and values to compare within; those that there are.
+    /// Ids, values, dates, operations, values to compare within, and observed ones; those that there are.
     pub(super) others: [Vec<Cell>; FIELDS],
 }
 

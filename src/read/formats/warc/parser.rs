@@ -68,7 +68,9 @@ impl Parser for CrawlParser {
         let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);
         let value = self.fields.value.as_ref().and_then(field).map(value);
         let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
-        Ok(Record { position, line, id, text, header: "", raw, value, within, day, deleted: false })
+        let observed = self.fields.observed().map(|path| path.and_then(field).map(Cow::Borrowed));
+        let (header, deleted) = ("", false);
+        Ok(Record { position, line, id, text, header, raw, value, within, day, observed, deleted })
     }
 }
 
