@@ -10,10 +10,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::lines::{each_shared_line, line_identity};
 use crate::document::Doc;
-use crate::limits::sized;
 
 /// Most bytes of texts whose lines are counted.
-const MOST_BYTES: u64 = sized(32 << 20, 20 << 10);
+const MOST_BYTES: u64 = 32 << 20;
 /// Levels that there are.
 const LEVELS: usize = 64;
 

@@ -5,11 +5,10 @@ use std::mem;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::limits::sized;
 use crate::read::{day, month_of};
 
 /// Most different values of a field. Where there are more, only the months of those that are dates are told apart.
-pub const MOST_VALUES: usize = sized(10_000, 50);
+pub const MOST_VALUES: usize = 10_000;
 /// Most characters of a value: those that begin alike with so many are one.
 const MOST_CHARACTERS: usize = 120;
 

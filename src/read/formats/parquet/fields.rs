@@ -68,6 +68,12 @@ pub(super) struct FieldColumns {
     others: [Option<ColumnCells>; FIELDS],
 }
 
+/// What was found of a field by its place; nothing where a column cannot be read that is only observed, so that no row is
+/// refused for it.
+fn unless_observed<T>(at: usize, found: Result<Option<T>>) -> Result<Option<T>> {
+    if at < FIELDS - OBSERVED_FIELDS { found } else { Ok(found.unwrap_or_default()) }
+}
+
 /// What a step read.
 #[derive(Default)]
 pub(super) struct StepCells {
@@ -90,8 +96,8 @@ impl FieldColumns {
             ColumnCells::open(&file.file, chunks[leaf], layout.schema.column(leaf), unit, first)
         };
         let mut others = [const { None }; FIELDS];
-        for (column, leaf) in others.iter_mut().zip(leaves.others) {
-            *column = leaf.map(open).transpose()?;
+        for (at, (column, leaf)) in others.iter_mut().zip(leaves.others).enumerate() {
+            *column = unless_observed(at, leaf.map(open).transpose())?;
         }
         Ok(FieldColumns { text: open(leaves.text)?, others })
     }
@@ -109,9 +115,11 @@ impl FieldColumns {
                 break;
             }
         }
-        for (column, cells_of) in self.others.iter_mut().zip(&mut cells.others) {
-            if let Some(column) = column {
-                column.exactly(cells.texts.len(), cells_of)?;
+        for (at, (column, cells_of)) in self.others.iter_mut().zip(&mut cells.others).enumerate() {
+            let Some(open) = column else { continue };
+            let read = open.exactly(cells.texts.len(), cells_of).map(Some);
+            if unless_observed(at, read)?.is_none() {
+                (*column, *cells_of) = (None, Vec::new());
             }
         }
         Ok(())
@@ -120,7 +128,13 @@ impl FieldColumns {
     /// Passes over so many rows.
     pub(super) fn skip(&mut self, rows: u64) -> Result<()> {
         self.text.pass(rows)?;
-        self.others.iter_mut().flatten().try_for_each(|column| column.pass(rows))
+        for (at, column) in self.others.iter_mut().enumerate() {
+            let passed = column.as_mut().map(|column| column.pass(rows)).transpose();
+            if unless_observed(at, passed)?.is_none() {
+                *column = None;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a long page is held.
