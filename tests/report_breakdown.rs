@@ -254,8 +254,9 @@ fn values_and_fields_are_text_whatever_they_hold() {
     let hostile = "<script>alert(1)</script> \u{202e}gpj.exe \u{1b}[31m </bdi></table><img src=x>";
     let body = format!("{hostile} and a line that all documents have");
     let record = |n: usize| {
+        let odd = [Value::Null, json!({"a": 1}), json!(true)][n % 3].clone();
         json!({"id": n.to_string(), "text": format!("{body}\n{}", "x".repeat(n % 3 * 50_000)), "<b>": hostile,
-               "l": format!("{}{}", "long ".repeat(10_000), n % 3), "odd": [null, {"a": 1}, true][n % 3]})
+               "l": format!("{}{}", "long ".repeat(10_000), n % 3), "odd": odd})
     };
     dir.write("in.jsonl", (0..30).map(|n| format!("{}\n", record(n))).collect::<String>());
     // Escapes that mean no character: nothing is refused for a field that is only told.
@@ -317,7 +318,7 @@ fn of_many_texts_a_part_is_looked_at_that_is_always_the_same() {
                 format!("Share this page with your friends, please\nDocument {n} of file {file} says this\n");
             (0..2000).for_each(|_| write!(text, "word{} and more of it ", random.below(1 << 30)).unwrap());
             (0..2000)
-                .for_each(|_| write!(text, "word{} and more of these\n", random.below(1 << 30)).unwrap());
+                .for_each(|_| writeln!(text, "word{} and more of these", random.below(1 << 30)).unwrap());
             line(&format!("{file}-{n}"), &text)
         });
         dir.write(&format!("in/{file}.jsonl"), docs.collect::<String>());

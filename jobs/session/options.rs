@@ -99,6 +99,7 @@ impl DedupOptions {
         let hint = args.choices.form.hint(&config.input);
         let report_from =
             args.page.report_from.map(|text| report_from("--report-from", &text, &config)).transpose()?;
+        Observation::new("--report-by", &args.page.report_by, &config.input)?;
         Ok(DedupOptions {
             report: args.page.report,
             report_from,

@@ -96,3 +96,63 @@ impl Observed {
         self.lines.take_in(piece.lines, share);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::document::Position;
+    use crate::observed::FieldValue;
+    use crate::read::Day;
+
+    /// What a worker notes of so many documents.
+    fn noted(documents: usize, share: &SampleShare) -> Observed {
+        let mut observer = Observer::new(3, 2);
+        for row in 0..documents {
+            let text = format!("The line that all documents have\nand a line of number {row} alone");
+            let value = |text: String| Some(Cow::Owned(text));
+            let record = Record {
+                position: Position::new(0, row as u64),
+                line: 1,
+                id: None,
+                text: &text,
+                header: "",
+                raw: text.as_bytes(),
+                value: None,
+                within: None,
+                day: Day::None,
+                observed: [value((row % 7).to_string()), (row % 3 == 0).then(|| "x".into()), None, None],
+                deleted: false,
+            };
+            observer
+                .note(&ObservedRecord { record: &record, doc: row as Doc, row, digest: row as u128 }, share);
+        }
+        assert!(observer.bytes() > 0);
+        observer.finish()
+    }
+
+    #[test]
+    fn pieces_come_together_as_they_were() {
+        for documents in [0, 1, PIECE, 2 * PIECE + 1] {
+            let (share, other) = (SampleShare::default(), SampleShare::default());
+            let whole = noted(documents, &other);
+            let mut found = Observed { worker: 3, ..Observed::default() };
+            let pieces: Vec<Observed> = whole.clone().pieces().collect();
+            assert!(pieces.len() > 2 * documents / PIECE, "{} pieces", pieces.len());
+            for piece in pieces {
+                assert_eq!(piece.worker, 3);
+                found.take_in(piece, &share);
+            }
+            for row in 0..documents + 5 {
+                for (column, same) in found.columns.iter().zip(&whole.columns) {
+                    assert_eq!(column.value(row), same.value(row), "{row} of {documents}");
+                }
+            }
+            assert_eq!((found.columns.len(), found.lines.size()), (2, whole.lines.size()));
+            assert_eq!(found.lines.most_shared(5), whole.lines.most_shared(5));
+            let seven = found.columns[0].value(6);
+            assert!(documents < 7 || *seven == FieldValue::Text("6".into()));
+        }
+    }
+}

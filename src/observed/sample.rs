@@ -229,7 +229,7 @@ mod tests {
             "Accept all cookies of this site",
             "Read the next page of it",
         ];
-        let lines = (0..3).filter(|at| n % (at + 2) == 0).map(|at| shared[at as usize]);
+        let lines = (0..3).filter(|at| n.is_multiple_of(at + 2)).map(|at| shared[at as usize]);
         let own = format!("The text of number {n} has so many words of its own");
         lines.chain([&*own]).map(|line| format!("{line}\n")).collect()
     }
@@ -290,7 +290,9 @@ mod tests {
         let texts: Vec<String> = (0..60).map(|n| text(n) + &text(n / 2)).collect();
         let mut plain: BTreeMap<u64, BTreeSet<Doc>> = BTreeMap::new();
         for (doc, text) in (0..).zip(&texts) {
-            each_shared_line(text, |line| drop(plain.entry(line_identity(line)).or_default().insert(doc)));
+            each_shared_line(text, |line| {
+                plain.entry(line_identity(line)).or_default().insert(doc);
+            });
         }
         plain.retain(|_, docs| docs.len() > 1);
         let found = sampled(&texts, 2).most_shared(usize::MAX);

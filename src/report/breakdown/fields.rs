@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::flow::Outcome;
-use crate::observed::{FieldValue, MOST_VALUES, Observation, Observed};
-use crate::read::written_month;
+use crate::observed::{FieldValue, MOST_VALUES, Observation, ValueColumn};
+use crate::read::{FieldPath, written_month};
 
 /// Most values that are told apart, and most months; the rest is one.
 const VALUES: usize = 40;
@@ -71,8 +71,7 @@ impl FieldLoss {
 /// What is lost by each field that was observed. One that was not asked for is left out if it says nothing.
 pub(crate) fn field_losses(outcome: &Outcome) -> Vec<FieldLoss> {
     let Some(Observation { fields, asked }) = &outcome.run.context.observation else { return Vec::new() };
-    let loss = |(at, field): (usize, _)| -> FieldLoss {
-        let field: &crate::read::FieldPath = field;
+    let loss = |(at, field): (usize, &FieldPath)| {
         let (counts, months_only) = counts(outcome, at);
         loss_of(field.as_str(), counts, months_only)
     };
@@ -83,9 +82,8 @@ pub(crate) fn field_losses(outcome: &Outcome) -> Vec<FieldLoss> {
 /// What each value of a field loses, and whether only months are told apart.
 fn counts(outcome: &Outcome, field: usize) -> (BTreeMap<FieldValue, LossCount>, bool) {
     let catalogue = &outcome.run.documents.catalogue;
-    let column =
-        |observed: &'_ Observed| observed.columns.get(field).is_some_and(|column| column.has_months_only());
-    let months_only = outcome.observed.iter().any(column);
+    let mut columns = outcome.observed.iter().filter_map(|observed| observed.columns.get(field));
+    let months_only = columns.any(ValueColumn::has_months_only);
     let key = |value: &FieldValue| if months_only { value.by_month() } else { value.clone() };
     let mut counts: BTreeMap<FieldValue, LossCount> = BTreeMap::new();
     let mut by_worker = BTreeMap::new();
