@@ -146,7 +146,10 @@ fn the_fields_that_are_usual_are_told_unasked() {
         unasked.contains("What each value of the field language loses") && !unasked.contains("field lang ")
     );
     assert!(!unasked.contains("meta.date"));
-    dir.dedup("in --dry-run --report look.html --date-field meta.date --within meta.kind -q").ok();
+    dir.dedup(
+        "in --dry-run --report look.html --method term-vector --date-field meta.date --within meta.kind -q",
+    )
+    .ok();
     let dated = page(&dir, "look.html");
     assert!(
         dated.contains("What each month of the field meta.date loses") && !dated.contains("field meta.kind")
@@ -231,21 +234,47 @@ fn shapes_and_kinds_of_files_change_nothing() {
     dir.write("a.jsonl", &lines);
     dir.write("b.jsonl.gz", gzip(lines.as_bytes(), 1 << 20));
     dir.write("c.csv", table);
-    let parts = |page: &str| -> Vec<String> {
-        let part = |id: &str| {
-            let behind = page.split(&format!("<h2 id=\"{id}\"")).nth(1).expect("a part");
-            behind.split("</section>").next().unwrap().to_owned()
-        };
-        ["fields", "passages"].map(part).to_vec()
-    };
     let want = parts(&look((1, 2), "a.jsonl"));
-    if cfg!(feature = "parquet") {
-        dir.dedup("a.jsonl --annotate --to parquet --out d -q").ok();
-        assert_eq!(parts(&look((1, 2), "d/annotated")), want, "Parquet");
-    }
     for input in ["b.jsonl.gz", "c.csv"] {
         assert_eq!(parts(&look((1, 2), input)), want, "{input}");
     }
+}
+
+/// The parts of a page about fields and passages.
+fn parts(page: &str) -> [String; 2] {
+    ["fields", "passages"].map(|id| {
+        let behind = page.split(&format!("<h2 id=\"{id}\"")).nth(1).expect("a part");
+        behind.split("</section>").next().unwrap().to_owned()
+    })
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn columns_have_the_values_that_lines_have() {
+    use crate::support::columns::{Columns, Made};
+
+    let dir = Dir::new();
+    let row = |(n, doc): (usize, Doc)| Columns {
+        id: doc.id,
+        text: Some(doc.text),
+        n: (n % 3 > 0).then_some(n as i64 % 5 - 2),
+        score: (n % 4 > 0).then_some((n % 7) as f64 / 2.0),
+        ..Columns::default()
+    };
+    let rows: Vec<Columns> = documents().into_iter().enumerate().map(row).collect();
+    dir.write("a.jsonl", rows.iter().map(Columns::line).collect::<String>());
+    dir.write("b.parquet", Made::plain(&[300, 200]).file(&rows));
+    let [lines, columns] = ["a.jsonl", "b.parquet"].map(|input| {
+        dir.dedup(&format!("{input} --dry-run -q --report look.html --report-by n --report-by meta.score"))
+            .ok();
+        page(&dir, "look.html")
+    });
+    assert_eq!(parts(&columns), parts(&lines));
+    let scores = told(&columns, "What each value of the field meta.score loses");
+    assert_eq!(
+        scores.keys().collect::<Vec<_>>(),
+        ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5", "3.0", "no value"]
+    );
 }
 
 #[test]
@@ -270,7 +299,7 @@ fn values_and_fields_are_text_whatever_they_hold() {
     }
     assert!(!page.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'));
     let values = told(&page, "What each value of the field <b> loses");
-    assert_eq!(values.values().copied().collect::<Vec<_>>(), [(30, 27), (1, 0)]);
+    assert_eq!(values.values().copied().collect::<Vec<_>>(), [(30, 29), (1, 0)]);
     // Values that begin alike are one.
     assert_eq!(told(&page, "What each value of the field l loses").len(), 2);
     assert!(page.contains("No document has a value in the field <bdi>odd</bdi>."));

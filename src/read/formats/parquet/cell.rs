@@ -39,7 +39,8 @@ impl Cell {
     /// The value that is counted: as a file of text would have it.
     pub(super) fn observed(&self) -> Option<Cow<'_, str>> {
         match self {
-            Cell::Real(number) => Some(number.to_string().into()),
+            // As JSON spells it: 2.0, not 2.
+            Cell::Real(number) if number.is_finite() => Some(format!("{number:?}").into()),
             Cell::Moment(_, day) => i32::try_from(*day).ok().map(|day| written_day(day).into()),
             other => other.id(),
         }
