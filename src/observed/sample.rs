@@ -12,7 +12,7 @@ use super::lines::{each_shared_line, line_identity};
 use crate::document::Doc;
 
 /// Most bytes of texts whose lines are counted.
-const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES: u64 = 8 << 20;
 /// Levels that there are.
 const LEVELS: usize = 64;
 

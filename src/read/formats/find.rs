@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::object::{JsonKind, JsonText, members, not_json};
+use super::object::{JsonKind, JsonText, TakenMembers, members, not_json};
 use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::Refusal;
 
-/// Fields that may be wanted of a record.
-const PATHS: usize = 6 + OBSERVED_FIELDS;
+/// Fields that may be wanted of a record beside those that are observed.
+const NAMED: usize = 6;
+/// Names that are looked for of all of them, of each the whole path and its first part: first of these, then of observed ones.
+const NAMES: usize = 2 * (NAMED + OBSERVED_FIELDS);
 
 /// The values of the wanted fields of one record, those found.
 #[derive(Clone, Copy, Debug)]
@@ -34,18 +36,27 @@ pub(super) fn find<'a>(
     let Fields { id, text, value, within, date, op, .. } = fields;
     let paths = [Some(text), Some(id), value.as_ref(), within.as_ref(), date.as_ref(), op.as_ref()];
     let observed = fields.observed();
-    // Of each path the whole, and its first name.
-    let mut names = [None; 2 * PATHS];
+    let mut names = [None; NAMES];
     for (at, path) in paths.into_iter().chain(observed).enumerate() {
-        (names[at], names[PATHS + at]) = (path.map(FieldPath::as_str), path.and_then(FieldPath::outer));
+        let (whole, outer) = places(at);
+        (names[whole], names[outer]) = (path.map(FieldPath::as_str), path.and_then(FieldPath::outer));
     }
-    let taken = members(line, names, copy)
-        // The text is no string, or was none before it occurred again, or nothing helps.
-        .or_else(|_| members(line, names, None))
-        .map_err(|error| not_json(line, line, &error))?;
-    let found = |at: usize, path| match taken.values[at] {
-        None => inside(line, taken.values[PATHS + at], path),
-        whole => Ok(whole),
+    let taken = match names.first_chunk::<{ 2 * NAMED }>() {
+        // Most often nothing is observed, and fewer names are faster.
+        Some(few) if fields.observed.is_empty() => {
+            let TakenMembers { values: found, text } = take(line, *few, copy)?;
+            let mut values = [None; NAMES];
+            values[..found.len()].copy_from_slice(&found);
+            TakenMembers { values, text }
+        }
+        _ => take(line, names, copy)?,
+    };
+    let found = |at: usize, path| {
+        let (whole, outer) = places(at);
+        match taken.values[whole] {
+            None => inside(line, taken.values[outer], path),
+            whole => Ok(whole),
+        }
     };
     let [text, id, value, within, date, op] = std::array::from_fn(|at| found(at, paths[at]));
     Ok(FoundFields {
@@ -58,6 +69,26 @@ pub(super) fn find<'a>(
         // No record is refused for what is only observed.
         observed: std::array::from_fn(|at| found(paths.len() + at, observed[at]).unwrap_or_default()),
     })
+}
+
+/// Where the names of a path are among all: the whole one, and its first part.
+fn places(at: usize) -> (usize, usize) {
+    match at.checked_sub(NAMED) {
+        None => (at, NAMED + at),
+        Some(at) => (2 * NAMED + at, 2 * NAMED + OBSERVED_FIELDS + at),
+    }
+}
+
+/// Takes the members of these names of the object that all of `line` is.
+fn take<'a, const N: usize>(
+    line: &'a str,
+    names: [Option<&str>; N],
+    copy: Option<&mut String>,
+) -> std::result::Result<TakenMembers<'a, N>, Refusal> {
+    members(line, names, copy)
+        // The text is no string, or was none before it occurred again, or nothing helps.
+        .or_else(|_| members(line, names, None))
+        .map_err(|error| not_json(line, line, &error))
 }
 
 /// Where in a JSON object the string of its text stands, quotes included, and what it means; `None` if there is no string.
