@@ -137,6 +137,14 @@
 //! - `text/spelling/stop_words.rs` - stop words of languages
 //! - `text/spelling/stems.rs` - the stems of words
 //!
+//! What a report says of the inputs:
+//! - `observed/mod.rs` - what is noted of records as they are read, beside their duplicates
+//! - `observed/asked.rs` - which fields are observed
+//! - `observed/observer.rs` - what a worker has noted
+//! - `observed/values.rs` - values of a field, a number for each document
+//! - `observed/lines.rs` - which lines of a text count, and what each is
+//! - `observed/sample.rs` - the lines of a part of the documents
+//!
 //! Terms and how rare they are:
 //! - `lexicon/mod.rs` - what a lexicon is
 //! - `lexicon/terms.rs` - which words are terms, and idf
@@ -554,7 +562,11 @@
 //! - `report/mod.rs` - one page on a run, for people who look before they delete
 //! - `report/facts.rs` - all that the page says
 //! - `report/clusters.rs` - which clusters are shown, and sizes of all
-//! - `report/sources.rs` - where removed documents come from, and where their representatives are
+//! - `report/breakdown/mod.rs` - what is lost of which part of the inputs
+//! - `report/breakdown/sources.rs` - where removed documents come from, and where their representatives are
+//! - `report/breakdown/fields.rs` - what values of fields lose, and months
+//! - `report/breakdown/passages.rs` - lines that many documents have
+//! - `report/breakdown/shown.rs` - sources, fields and passages on the page
 //! - `report/scores.rs` - how alike removed documents and pairs are
 //! - `report/thresholds.rs` - what other thresholds come to
 //! - `report/glance.rs` - what the terminal shows when a run ends
@@ -665,6 +677,7 @@ pub mod limits;
 pub mod mesh;
 pub mod method;
 pub mod metrics;
+pub mod observed;
 pub mod output;
 mod partial_name;
 pub mod passages;

@@ -57,6 +57,7 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
         missing_text: MissingText::Reject,
         value,
         date,
+        observed: Vec::new(),
         op,
         without_ids: false,
         max_record_bytes,

@@ -318,6 +318,7 @@ fn the_page_of_an_output_is_that_of_its_run() {
         ("weighed", &*weighed),
         ("written", "in --annotate --to jsonl --lists jsonl -w 1"),
         ("piece", "in --input-format text"),
+        ("by", "in --report-by id --report-by text --report-by no.such"),
     ] {
         dir.dedup(&format!("{flags} --out {name} --report {name}.html -q")).ok();
         dir.alike(&format!("report {name} --out again.html -w 2 -q"), None).ok();

@@ -33,6 +33,7 @@ const LIBRARY: &[&str] = &[
     "text",
     "similarity",
     "read",
+    "observed",
     "lexicon",
     "sketch",
     "method",

@@ -57,6 +57,7 @@ fn fields(text: &str, id: &str) -> Arc<Fields> {
         missing_text: MissingText::Reject,
         value: Some(path("n")),
         date: None,
+        observed: Vec::new(),
         op: None,
         without_ids: false,
         max_record_bytes: 1 << 20,

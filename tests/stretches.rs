@@ -43,6 +43,7 @@ fn fields(max_record_bytes: usize) -> Arc<Fields> {
         value,
         within: None,
         date,
+        observed: Vec::new(),
         op,
         without_ids: false,
         max_record_bytes,

@@ -149,6 +149,7 @@ mod repetition;
 mod replay;
 /// Pages about runs and collections.
 mod report;
+mod report_breakdown;
 /// Loads that are cut off between their epochs.
 mod resume;
 /// Damaged bytes, pages and files.

@@ -32,6 +32,8 @@ pub fn reader(mut data: &[u8]) {
         missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },
         date: Some(path("date")),
         value: (wanted & 4 != 0).then(|| path("v")),
+        within: None,
+        observed: vec![path("a.b"), path(id)],
         op: (wanted & 16 != 0).then(|| path("op")),
         without_ids: false,
         max_record_bytes: if max == 0 { 1 << 20 } else { usize::from(max) },

@@ -33,6 +33,8 @@ Examples:
       Compare documents of one language only.
   alike dedup crawl/ --dry-run --report look.html --report-from 0.6
       Write nothing but a page to look at in a browser, with what would go at 0.6, 0.65 and so on.
+  alike dedup news/ --dry-run --report look.html --report-by section --report-by published
+      Say on the page what each section and each month lose.
   zstdcat pages.jsonl.zst | alike dedup - --dry-run
       Read standard input and write nothing.";
 
@@ -71,6 +73,12 @@ pub(crate) struct PageArgs {
     /// It takes a run more, with all pairs from T on. Only for --method join.
     #[arg(long, value_name = "T", requires = "report", hide_short_help = true, help_heading = "Output")]
     pub(crate) report_from: Option<String>,
+    /// With --report: also say what each value of this field loses: --report-by language --report-by meta.date
+    ///
+    /// Dates are put together by month. May be given four times. Without it the fields "language" and "lang" are told, and those
+    /// of --within and --date-field.
+    #[arg(long, value_name = "FIELD", requires = "report", value_parser = NonEmptyStringValueParser::new(), hide_short_help = true, help_heading = "Output")]
+    pub(crate) report_by: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{ChoiceArgs, EitherArgs, ListArgs, MachineArgs, PlaceArgs, PrintArgs, TalkArgs};
 use super::processes::ProcessArgs;
@@ -32,7 +33,9 @@ Examples:
   alike report archive --out archive.html
   alike report archive --out archive.html --threshold 0.9 --from 0.85
       As it would be at 0.9, and what would go at each threshold from 0.85 on.
-  alike report clean --out clean.html             about the run of alike dedup that wrote clean/";
+  alike report clean --out clean.html             about the run of alike dedup that wrote clean/
+  alike report clean --out clean.html --by language --by meta.date
+      What each language and each month of it lost.";
 
 pub(crate) const STATS_EXAMPLES: &str = "\
 Examples:
@@ -91,6 +94,9 @@ pub(crate) struct ReportPageArgs {
     /// the collection
     #[arg(long, value_name = "T", help_heading = "Output")]
     pub(crate) from: Option<String>,
+    /// Of an output of dedup: also say what each value of this field loses; dates are put together by month
+    #[arg(long, visible_alias = "report-by", value_name = "FIELD", value_parser = NonEmptyStringValueParser::new(), help_heading = "Output")]
+    pub(crate) by: Vec<String>,
 
     #[command(flatten)]
     pub(crate) talk: TalkArgs,

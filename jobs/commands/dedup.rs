@@ -120,7 +120,11 @@ fn dedup(
     let with = || resources(options, place.path(), peers.cloned());
     let lowest = lowest(options, &task, &stored, with(), progress)?;
     let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
-    let request = Request { lexicon, ..request(options, task, &stored, with(), progress)? };
+    let request = Request {
+        lexicon,
+        observation: options.observation()?,
+        ..request(options, task, &stored, with(), progress)?
+    };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
     refuse_unprotected(options.refusals, &outcome)?;
@@ -150,7 +154,8 @@ fn dedup(
     };
     let report = page.map(|page| Ok((page, report()?))).transpose()?;
     if !options.quiet && !options.json_progress {
-        warn_of_missing_fields(&outcome, &summarised()?);
+        let by = report.as_ref().map_or(&[][..], |(_, report)| &report.fields);
+        warn_of_missing_fields(&outcome, &summarised()?, by);
     }
     if is_looked_at(options.quiet, options.json_progress) {
         *glance = Some(look_at(&outcome, progress)?);
@@ -306,6 +311,7 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
         flow::assist(lowest, Arc::clone(progress))?;
     }
     let request = request(options, task, &stored, with(), progress)?;
+    let request = Request { observation: options.observation()?, ..request };
     let fields = flow::assist(request, Arc::clone(progress))?;
     if !options.dry_run {
         progress.enter(Stage::Write, 0);
@@ -347,6 +353,7 @@ fn request(
         stored: None,
         replays,
         leave_out: LeaveOut::Nothing,
+        observation: None,
         frozen_tables: tables,
         lexicon: None,
         resources,

@@ -67,6 +67,7 @@ pub(crate) fn record(
         keep_per_cluster: options.keep_per_cluster,
         kinds: options.kinds,
         report_from: options.report_from,
+        report_by: options.report_by.clone(),
         lexicon: options.lexicon.as_deref().map(text),
         max_rejected: options.refusals.percent() as u8,
         ..RunRecord::new()
@@ -120,6 +121,7 @@ pub(crate) fn again(
         dry_run: true,
         report: Some(page.to_path_buf()),
         report_from: record.report_from,
+        report_by: record.report_by.clone(),
         refusals: RefusalArgs { strict: false, max_rejected: Percent(record.max_rejected) },
         quiet: talk.quiet,
         json_progress: talk.json_progress,

@@ -5,6 +5,7 @@ use alike::flow::Outcome;
 use alike::output::Summary;
 use alike::printable::printable;
 use alike::read::{Fields, Format, Source, column_names, reread_records};
+use alike::report::FieldLoss;
 use serde_json::Value;
 
 use crate::terminal::stderr::warn;
@@ -14,8 +15,8 @@ const NAMED: usize = 20;
 /// The field that ids are in where none is named.
 const USUAL_ID: &str = "id";
 
-/// Warns of a field that was asked for and that no record has. Nothing is read unless one is missing everywhere.
-pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary) {
+/// Warns of a field that was asked for and that no record has; `by` are those by whose values a report tells what is lost. Nothing is read unless one is missing everywhere.
+pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &[FieldLoss]) {
     let Summary { documents, missing_id, missing_value, configuration, .. } = summary;
     if *documents == 0 {
         return;
@@ -23,7 +24,9 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary) {
     let id = (missing_id == documents).then_some(&*configuration.input.id_field);
     let id = id.filter(|field| *field != USUAL_ID).map(|field| ("--id-field", field));
     let value = configuration.cluster.keep.field().filter(|_| missing_value == documents);
-    let missing: Vec<(&str, &str)> = id.into_iter().chain(value.map(|field| ("--keep", field))).collect();
+    let by = by.iter().filter(|loss| !loss.has_values()).map(|loss| ("--report-by", &*loss.field));
+    let missing: Vec<(&str, &str)> =
+        id.into_iter().chain(value.map(|field| ("--keep", field))).chain(by).collect();
     if missing.is_empty() {
         return;
     }

@@ -12,6 +12,7 @@ use alike::config::{
 use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
+use alike::observed::Observation;
 use alike::output::{FinishedRun, FormChoice, ListChoice, Side};
 use alike::peers::Peers;
 use alike::read::{FormatHint, MissingText};
@@ -66,6 +67,8 @@ pub(crate) struct DedupOptions {
     pub(crate) report: Option<PathBuf>,
     /// The lowest threshold that it is to say something about, if that is another one.
     pub(crate) report_from: Option<Threshold>,
+    /// Fields by whose values it tells what is lost.
+    pub(crate) report_by: Vec<String>,
     /// How many records may be refused.
     pub(crate) refusals: RefusalArgs,
     /// Whether only errors are shown.
@@ -96,9 +99,11 @@ impl DedupOptions {
         let hint = args.choices.form.hint(&config.input);
         let report_from =
             args.page.report_from.map(|text| report_from("--report-from", &text, &config)).transpose()?;
+        Observation::new("--report-by", &args.page.report_by, &config.input)?;
         Ok(DedupOptions {
             report: args.page.report,
             report_from,
+            report_by: args.page.report_by,
             config,
             lexicon: args.choices.lexicon,
             workers,
@@ -122,6 +127,15 @@ impl DedupOptions {
             command: typed_command(),
             again: None,
         })
+    }
+
+    /// What is observed of the records for a report; nothing without one.
+    ///
+    /// # Errors
+    /// [`Error::Config`] of fields that cannot be observed.
+    pub(crate) fn observation(&self) -> Result<Option<Observation>> {
+        let observation = || Observation::new("--report-by", &self.report_by, &self.config.input);
+        self.report.is_some().then(observation).transpose()
     }
 
     /// Which halves of the records are written.

@@ -192,6 +192,7 @@ impl Dedup {
             stored: None,
             replays: Vec::new(),
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: None,
             lexicon,
             resources,

@@ -12,6 +12,7 @@ use crate::flow::memory::store::RunMemory;
 use crate::flow::records::{Candidate, Keyed};
 use crate::flow::status::RunStatus;
 use crate::method::FrozenTables;
+use crate::observed::{Observation, SampleShare};
 use crate::simd::Simd;
 use crate::similarity::AcceptanceRule;
 use crate::sketcher::Sketcher;
@@ -34,6 +35,10 @@ pub struct RunContext {
     pub input_bytes: u64,
     /// The frozen tables that sketches are made by.
     pub frozen_tables: Arc<FrozenTables>,
+    /// What is observed of the records beside their duplicates, if anything is.
+    pub observation: Option<Observation>,
+    /// Which documents' lines are noted of that.
+    pub sampled: SampleShare,
     /// Vector instructions to use.
     pub simd: Simd,
     /// What becomes of records that resemble protected documents, where the run is a load or comes before one.

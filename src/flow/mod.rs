@@ -62,6 +62,7 @@ pub use stored::{LoadKeeper, Replayed, ReplayedDocuments, Stored};
 
 use crate::document::Position;
 use crate::error::Result;
+use crate::observed::Observed;
 use crate::progress::{Progress, Stage};
 use crate::read::{Fields, Refused};
 use clustering::form_clusters::form_clusters;
@@ -81,6 +82,8 @@ pub struct Outcome {
     pub warnings: DocumentWarnings,
     /// Refused records, in document order.
     pub refused: Vec<Refused>,
+    /// What each worker has noted beside, by its number; none if nothing was observed.
+    pub observed: Vec<Observed>,
     /// What the run knows of inputs and documents.
     pub run: Arc<RunParts>,
 }
@@ -142,11 +145,11 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, hot_groups, mut tally, common, warnings, refused, .. } = gathered;
+    let Gathered { links, copies, hot_groups, mut tally, common, warnings, refused, observed, .. } = gathered;
     let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
     let catalogue = &run.documents.catalogue;
     tally.copies = copies.iter().filter(|copy| !catalogue.is_protected(copy.doc)).count() as u64;
-    Ok(Outcome { findings, tally, common, warnings, refused, run })
+    Ok(Outcome { findings, tally, common, warnings, refused, observed, run })
 }
 
 /// Runs the dataflow on the changes of a load of a collection. Of several processes this is for process 0; the others

@@ -7,6 +7,7 @@ use crate::flow::left_out::LeaveOut;
 use crate::flow::stored::{ReplayedDocuments, Stored};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
+use crate::observed::Observation;
 use crate::read::{Part, Source};
 use crate::resources::Resources;
 
@@ -30,6 +31,8 @@ pub struct Request {
     pub replays: Vec<(u32, Arc<dyn ReplayedDocuments>)>,
     /// What becomes of records that resemble protected documents, where this is a load or comes before one.
     pub leave_out: LeaveOut,
+    /// What is observed of the records beside their duplicates, if anything is; not of a load.
+    pub observation: Option<Observation>,
     /// The frozen tables that sketches are made by; `None`: they are made here, of the inputs and the lexicon.
     pub frozen_tables: Option<Arc<FrozenTables>>,
     /// The lexicon of a run whose tables are made here; only process 0 is asked for one.

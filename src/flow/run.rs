@@ -26,6 +26,7 @@ use crate::flow::results::gathered::Collector;
 use crate::flow::status::RunStatus;
 use crate::flow::stored::Stored;
 use crate::limits::{MAX_WORKERS, sized};
+use crate::observed::SampleShare;
 use crate::progress::Progress;
 use crate::read::RunInputs;
 use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_read_ahead, admit_windows};
@@ -73,7 +74,7 @@ impl RunParts {
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
         let Request { mut sources, protected, part, config, pairs, resources, .. } = request;
-        let Request { stored, replays, leave_out, frozen_tables, lexicon, .. } = request;
+        let Request { stored, replays, leave_out, observation, frozen_tables, lexicon, .. } = request;
         let Resources { workers, memory, simd, scratch, peers } = resources;
         if workers == 0 || workers > MAX_WORKERS {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
@@ -83,7 +84,9 @@ impl RunParts {
             + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
         let finds = leave_out == LeaveOut::Find;
         let changes = Changes { read: stored.is_some() || finds, without_ids: finds };
-        let fields = Arc::new(fields(&config, changes, (memory, windows, workers), &progress)?);
+        let fields = fields(&config, changes, (memory, windows, workers), &progress)?;
+        let observed = observation.as_ref().map_or_else(Vec::new, |observation| observation.fields.clone());
+        let fields = Arc::new(Fields { observed, ..fields });
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
         let frozen_tables = match frozen_tables {
@@ -122,6 +125,8 @@ impl RunParts {
             frozen_tables,
             simd,
             leave_out,
+            observation,
+            sampled: SampleShare::default(),
             config,
         });
         // A file made for this run only is where process 0 is, and perhaps nowhere else.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::{rfc2822, strtime, temporal};
-use jiff::{Timestamp, tz::Offset};
+use jiff::{Span, Timestamp, tz::Offset};
 
 /// Longest date looked at, in bytes: one with the name of its time zone in a comment.
 const LONGEST: usize = 100;
@@ -64,6 +64,26 @@ pub fn day(value: &str) -> Option<i32> {
         .or_else(|| of_mail(value))
         .or_else(|| of_older(value))
         .or_else(|| of_written(value))
+}
+
+/// The month of a day: months since January 1970.
+pub fn month_of(day: i32) -> i32 {
+    date_of(day).map_or(0, |date| (i32::from(date.year()) - 1970) * 12 + i32::from(date.month()) - 1)
+}
+
+/// A month as people write it: `2024-03`.
+pub fn written_month(month: i32) -> String {
+    format!("{:04}-{:02}", 1970 + month.div_euclid(12), month.rem_euclid(12) + 1)
+}
+
+/// A day as people write it: `2024-03-10`. One of no year of four digits is its number of days since 1970-01-01.
+pub fn written_day(day: i32) -> String {
+    date_of(day).map_or_else(|| day.to_string(), |date| date.to_string())
+}
+
+/// The date of a day, in days since 1970-01-01.
+fn date_of(day: i32) -> Option<Date> {
+    Date::constant(1970, 1, 1).checked_add(Span::new().try_days(day).ok()?).ok()
 }
 
 /// A number: its digits are a date, or its size says what it counts.
@@ -231,6 +251,17 @@ mod tests {
             &long,
         ] {
             assert_eq!(day(value), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn days_have_months() {
+        for (written, month) in
+            [("1970-01-01", 0), ("1969-12-31", -1), ("2024-02-29", 649), ("0001-01-01", -23_628)]
+        {
+            let day = day(written).expect("a day");
+            assert_eq!((month_of(day), written_day(day)), (month, written.to_owned()));
+            assert_eq!(written_month(month), written[..7]);
         }
     }
 

@@ -51,6 +51,9 @@ impl FieldPath {
     }
 }
 
+/// Most fields of a record whose values are observed.
+pub const OBSERVED_FIELDS: usize = 4;
+
 /// What to take from each record.
 #[derive(Clone, Debug)]
 pub struct Fields {
@@ -66,6 +69,8 @@ pub struct Fields {
     pub within: Option<FieldPath>,
     /// The date, if it is wanted.
     pub date: Option<FieldPath>,
+    /// Fields whose values a report counts: at most [`OBSERVED_FIELDS`]; what is behind them is not looked at.
+    pub observed: Vec<FieldPath>,
     /// What a record does to a collection, where records are changes: `"upsert"`, the default, or `"delete"`. Every
     /// record must then have an id, unless `without_ids` says otherwise.
     pub op: Option<FieldPath>,
@@ -92,11 +97,17 @@ impl Fields {
             value: None,
             within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,
+            observed: Vec::new(),
             op: None,
             without_ids: false,
             max_record_bytes: input.max_record_bytes,
             room: RecordRoom::default(),
         })
+    }
+
+    /// The paths of observed fields; none in the places behind them.
+    pub(super) fn observed(&self) -> [Option<&FieldPath>; OBSERVED_FIELDS] {
+        std::array::from_fn(|at| self.observed.get(at))
     }
 
     /// Whether a record without an id is refused.

@@ -33,8 +33,8 @@ pub use bytes::{
     file_digests, gzip_members, open_decompressed, read_short,
 };
 pub use codec::{Boundaries, Describer};
-pub use date::{Day, day};
-pub use field::{FieldPath, Fields};
+pub use date::{Day, day, month_of, written_month};
+pub use field::{FieldPath, Fields, OBSERVED_FIELDS};
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 pub use formats::text_member;

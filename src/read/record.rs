@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::date::Day;
+use super::field::OBSERVED_FIELDS;
 use crate::document::Position;
 use crate::printable::{counted, printable};
 
@@ -18,6 +19,15 @@ pub enum Value {
     Number(f64),
     /// A string.
     Text(String),
+}
+
+/// The values of observed fields, in their order: strings, or numbers spelt as in the input. Most runs observe none, and records
+/// are made by the million: they carry a word more.
+pub type ObservedValues<'a> = Option<Box<[Option<Cow<'a, str>>; OBSERVED_FIELDS]>>;
+
+/// The values of all fields that are observed, if any are: `value` gives that of each by its place.
+pub(super) fn observe<'a>(any: bool, value: impl FnMut(usize) -> Option<Cow<'a, str>>) -> ObservedValues<'a> {
+    any.then(|| Box::new(std::array::from_fn(value)))
 }
 
 /// One document as read.
@@ -42,6 +52,8 @@ pub struct Record<'a> {
     pub within: Option<Cow<'a, str>>,
     /// The day it is dated, if it was asked for.
     pub day: Day,
+    /// The values of observed fields, if any are.
+    pub observed: ObservedValues<'a>,
     /// Whether it is a change that deletes the document of its id; its text is then empty.
     pub deleted: bool,
 }

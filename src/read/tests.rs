@@ -43,6 +43,7 @@ fn fields(max_record_bytes: usize) -> Fields {
         missing_text: MissingText::Reject,
         value: None,
         date: path("date").into(),
+        observed: Vec::new(),
         op: None,
         without_ids: false,
         max_record_bytes,

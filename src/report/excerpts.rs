@@ -55,6 +55,16 @@ impl Excerpts {
         docs: impl Iterator<Item = Doc>,
         texts: Option<&EachText<'_>>,
     ) -> Result<Excerpts> {
+        Excerpts::read_and_look(outcome, docs, texts, &mut |_, _| ())
+    }
+
+    /// The same, where each whole text is handed to `look`.
+    pub(super) fn read_and_look(
+        outcome: &Outcome,
+        docs: impl Iterator<Item = Doc>,
+        texts: Option<&EachText<'_>>,
+        look: &mut dyn FnMut(Doc, &str),
+    ) -> Result<Excerpts> {
         let Some(texts) = texts else { return Ok(Excerpts::default()) };
         let catalogue = &outcome.run.documents.catalogue;
         let mut docs: Vec<Doc> = docs.collect();
@@ -62,6 +72,7 @@ impl Excerpts {
         docs.dedup();
         let mut read = HashMap::new();
         texts(&docs, &mut |doc, text| {
+            look(doc, text);
             let end = (0..=COMPARED.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
             read.insert(doc, text[..end.unwrap_or(0)].to_owned());
             Ok(())
@@ -95,7 +106,7 @@ impl Excerpts {
 }
 
 /// The first words of a text, with single blanks.
-fn beginning_of(text: &str) -> String {
+pub(super) fn beginning_of(text: &str) -> String {
     let mut beginning = String::new();
     for word in text.split_whitespace() {
         if !beginning.is_empty() {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::breakdown::{
+    FieldLoss, PassagesSought, SharedPassages, SourceLoss, SourceMatrix, field_losses, sources,
+};
 use super::clusters::{self, ClusterShown, SizeBucket};
 use super::excerpts::{Excerpts, PairShown};
 use super::scores::{Histogram, share};
-use super::sources::{SourceLoss, SourceMatrix, sources};
 use super::thresholds::OtherThresholds;
 use crate::error::{Error, Result};
 use crate::flow::{EachText, Outcome, Reason, Removed};
@@ -83,6 +85,10 @@ pub struct RunReport {
     pub sources: Vec<SourceLoss>,
     /// How sources stand to each other.
     pub matrix: Option<SourceMatrix>,
+    /// What values of fields lose.
+    pub fields: Vec<FieldLoss>,
+    /// The passages that are shared most.
+    pub passages: Option<SharedPassages>,
     /// The largest clusters.
     pub largest: Vec<ClusterShown>,
     /// The clusters whose documents have least in common with their representative.
@@ -104,7 +110,10 @@ impl RunReport {
         let ReportRequest { subject, command, outcome, summary, rejected, texts, other } = request;
         let (largest, loosest) = clusters::chosen(outcome);
         let docs = clusters::docs(&largest).chain(clusters::docs(&loosest));
-        let excerpts = Excerpts::read(outcome, docs, texts)?;
+        let mut passages = PassagesSought::of(outcome);
+        let docs = docs.chain(passages.docs());
+        let excerpts =
+            Excerpts::read_and_look(outcome, docs, texts, &mut |doc, text| passages.look(doc, text))?;
         let pair = |row: &Removed| {
             let score = shown_scores(outcome, row).to_string();
             excerpts.pair(outcome, (row.representative, row.doc), score)
@@ -141,6 +150,8 @@ impl RunReport {
             sizes: clusters::sizes(outcome),
             sources,
             matrix,
+            fields: field_losses(outcome),
+            passages: passages.found(outcome),
             largest: clusters::shown(outcome, &largest, &excerpts)?,
             loosest: clusters::shown(outcome, &loosest, &excerpts)?,
             against: summary.against.clone(),

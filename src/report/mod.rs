@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `facts` | all that the page says, as values |
 //! | `clusters` | which clusters are shown, and sizes of all |
-//! | `sources` | where removed documents come from, and where their representatives are |
+//! | `breakdown` | what sources and values of fields lose, and which passages are shared |
 //! | `scores` | how alike removed documents and pairs are |
 //! | `thresholds` | what other thresholds come to |
 //! | `glance` | what the terminal shows when a run ends |
@@ -16,6 +16,7 @@
 //! | `finished` | questions about runs that have ended |
 //! | `page`, `sections`, `documents`, `parts`, `words` | the page |
 
+mod breakdown;
 mod chart;
 mod clusters;
 mod documents;
@@ -27,10 +28,12 @@ mod page;
 mod parts;
 mod scores;
 mod sections;
-mod sources;
 mod thresholds;
 mod words;
 
+pub use breakdown::{
+    FieldLoss, LossCount, SharedPassage, SharedPassages, SourceLoss, SourceMatrix, ValueLoss,
+};
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
 pub use facts::{ReportRequest, RunReport};
@@ -38,7 +41,6 @@ pub use finished::{ClusterMembers, FinishedQuestions, MemberAsked, MemberPage};
 pub use glance::Glance;
 pub use page::ReportFile;
 pub use scores::{Histogram, SCORE_BINS};
-pub use sources::{SourceLoss, SourceMatrix};
 pub use thresholds::OtherThresholds;
 
 #[cfg(feature = "serve")]

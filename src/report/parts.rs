@@ -3,11 +3,20 @@
 use maud::{Markup, html};
 
 use super::chart::{Bar, BarChart};
-use crate::output::count;
+use crate::output::{count, percent};
 
 /// A cell of a number.
 pub(crate) fn number(n: u64) -> Markup {
     html! { td class="n" { (count(n)) } }
+}
+
+/// Cells of a share: a bar, and the share in words beside it.
+pub(super) fn share(part: u64, whole: u64) -> Markup {
+    let thousandths = part as f64 / whole.max(1) as f64 * 100.0;
+    html! {
+        td class="n" { (percent(part as f64, whole as f64)) }
+        td aria-hidden="true" { div class="bar" { div style=(format!("width:{thousandths:.1}%")) {} } }
+    }
 }
 
 /// A table that scrolls by itself where it is wider than the page.

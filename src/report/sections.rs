@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
+use super::breakdown::{fields_part, passages_part, sources_part};
 use super::chart::{Bar, BarChart};
 use super::documents::{clusters, pair};
 use super::facts::RunReport;
-use super::parts::{figure, heads, number, size_figure, table};
+use super::parts::{figure, heads, number, share, size_figure, table};
 use super::scores::{Histogram, SCORE_BINS};
-use super::sources::SourceMatrix;
 use super::thresholds::OtherThresholds;
 use crate::flow::Reason;
 use crate::output::{KindTable, count, percent, size};
@@ -21,8 +21,14 @@ pub(super) fn all(report: &RunReport) -> Vec<(&'static str, &'static str, Option
         ("scores", "How alike they are", report.scores.as_ref().map(|scores| scored(report, scores))),
         ("thresholds", "Other thresholds", other(report)),
         ("sizes", "Sizes of clusters", (report.clusters > 0).then(|| sizes(report))),
-        ("sources", "Sources", (report.removed > 0).then(|| sources(report))),
+        (
+            "sources",
+            "Sources",
+            (report.removed > 0).then(|| sources_part(&report.sources, report.matrix.as_ref())),
+        ),
+        ("fields", "Fields", (!report.fields.is_empty()).then(|| fields_part(&report.fields))),
         ("protected", "Protected sets", (!report.against.is_empty()).then(|| against(report))),
+        ("passages", "Shared passages", report.passages.as_ref().map(passages_part)),
         (
             "largest",
             "Largest clusters",
@@ -46,15 +52,6 @@ pub(super) fn all(report: &RunReport) -> Vec<(&'static str, &'static str, Option
         ),
         ("again", "Configuration", Some(configuration(report))),
     ]
-}
-
-/// Cells of a share: a bar, and the share in words beside it.
-fn share(part: u64, whole: u64) -> Markup {
-    let thousandths = part as f64 / whole.max(1) as f64 * 100.0;
-    html! {
-        td class="n" { (percent(part as f64, whole as f64)) }
-        td aria-hidden="true" { div class="bar" { div style=(format!("width:{thousandths:.1}%")) {} } }
-    }
 }
 
 fn result(report: &RunReport) -> Markup {
@@ -177,34 +174,6 @@ fn other(report: &RunReport) -> Option<Markup> {
 
 fn sizes(report: &RunReport) -> Markup {
     size_figure(report.sizes.iter().map(|of| (of.from, of.to, of.clusters)))
-}
-
-fn sources(report: &RunReport) -> Markup {
-    let head = html! { (heads("Source", &["Documents", "Removed", "Share"])) th {} };
-    html! {
-        (table("What each source loses", &head, &html! {
-            @for loss in &report.sources { tr {
-                th scope="row" { bdi { (printable(&loss.name)) } } (number(loss.documents)) (number(loss.removed))
-                (share(loss.removed, loss.documents))
-            } }
-        }))
-        @if let Some(matrix) = &report.matrix { (held_against(matrix)) }
-    }
-}
-
-fn held_against(matrix: &SourceMatrix) -> Markup {
-    let columns: Vec<String> = (1..=matrix.names.len()).map(|at| at.to_string()).collect();
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    table(
-        "Removed documents by their source (rows) and that of their representative (columns)",
-        &heads("Source", &columns),
-        &html! {
-            @for ((at, name), row) in (1..).zip(&matrix.names).zip(&matrix.removed) { tr {
-                th scope="row" { (at) ". " bdi { (printable(name)) } }
-                @for n in row { td class="n" { @if *n > 0 { (count(*n)) } @else { "-" } } }
-            } }
-        },
-    )
 }
 
 fn against(report: &RunReport) -> Markup {

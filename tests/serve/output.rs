@@ -236,10 +236,14 @@ fn an_output_takes_nothing_and_says_so() {
     let metrics = String::from_utf8(server.get("/metrics").status(200).body).unwrap();
     assert!(metrics.contains(&format!("alike_collection_documents {}\n", summary["documents"])), "{metrics}");
     let described = description();
+    let members = server.json("/clusters/1")["members"].as_array().unwrap().clone();
+    let last = members.last().unwrap();
+    let compared =
+        format!("/clusters/1?member={}", encoded(&format!("{}:{}", text(last, "file"), last["line"])));
     for (route, path) in [
         ("/", "/"),
         ("/clusters", "/clusters?limit=2"),
-        ("/clusters/{number}", "/clusters/1?member=one.jsonl:3"),
+        ("/clusters/{number}", &*compared),
         ("/documents", "/documents?limit=3"),
         ("/documents/{id}", "/documents/f3-1?text=yes"),
         ("/document", "/document?id=f3-1"),

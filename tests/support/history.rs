@@ -279,6 +279,7 @@ impl Bench {
             stored: None,
             replays: Vec::new(),
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: None,
             lexicon: self.lexicon.clone(),
             resources: Resources {

@@ -38,6 +38,8 @@ pub(crate) mod oracle;
 pub(crate) mod output;
 /// What a job wrote, read whole and compared.
 pub(crate) mod outputs;
+/// Pages about runs, taken apart.
+pub(crate) mod page;
 /// Folders, and runs of the program in them. Nothing here knows what an answer should be.
 pub(crate) mod program;
 /// A collection's documents clustered again, by the collection and by a one-shot run on their texts.

@@ -98,6 +98,7 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         stored: None,
         replays: Vec::new(),
         leave_out: LeaveOut::Nothing,
+        observation: None,
         frozen_tables: None,
         lexicon: bench.lexicon.clone(),
         resources: Resources {

@@ -142,6 +142,7 @@ impl MethodRuns<'_> {
             stored: None,
             replays: Vec::new(),
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: None,
             lexicon,
             resources,

@@ -7,6 +7,7 @@ use alike::collection::{Export, QueryOverrides, RecomputeRequest, Replay, Snapsh
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::flow::{Doc, EachText, Outcome};
+use alike::observed::Observation;
 use alike::output::{FinishedRun, InputFigures, summarise};
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -30,6 +31,13 @@ use crate::terminal::stderr::{tell, warn};
 pub(crate) fn run(args: &ReportPageArgs, job: &DistributedJob) -> Result<ExitCode> {
     if let Some(run) = finished_run(&args.at.folder)? {
         return of_output(args, &run, job);
+    }
+    if !args.by.is_empty() {
+        return Err(Error::config(format!(
+            "--by is for the page of an output of dedup: the collection {} keeps no values of fields; give --report-by to a \
+             dedup of its inputs",
+            args.at.folder.display()
+        )));
     }
     let machine = Machine::new(&args.machine)?;
     let snapshot = open(&args.at.collection())?;
@@ -66,6 +74,10 @@ fn of_output(args: &ReportPageArgs, run: &FinishedRun, job: &DistributedJob) -> 
     let mut options = again(run.clone(), &page, machine, &args.talk)?;
     if let Some(from) = &args.from {
         options.report_from = Some(report_from("--from", from, &options.config)?);
+    }
+    if !args.by.is_empty() {
+        Observation::new("--by", &args.by, &options.config.input)?;
+        options.report_by.clone_from(&args.by);
     }
     let collections = open_collections(&options.against)?;
     check_commits(run, &collections)?;

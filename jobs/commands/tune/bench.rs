@@ -36,6 +36,7 @@ impl TrialRuns<'_> {
             stored: None,
             replays: Vec::new(),
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: None,
             lexicon: None,
             resources: self.machine.resources(self.scratch, None),

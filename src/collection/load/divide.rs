@@ -132,6 +132,7 @@ impl Guarantee {
             stored: None,
             replays: vec![(0, replay as _)],
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: self.frozen_tables.clone(),
             lexicon: None,
             resources: self.resources.clone(),

@@ -122,6 +122,7 @@ impl Prepared<'_> {
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
             replays: Vec::new(),
             leave_out: LeaveOut::Known(self.batch.left_out.clone()),
+            observation: None,
             frozen_tables: self.frozen_tables.clone(),
             lexicon: self.batch.lexicon.clone(),
             resources: self.batch.resources.clone(),

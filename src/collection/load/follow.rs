@@ -142,6 +142,7 @@ fn take_part(
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
         replays: Vec::new(),
         leave_out: LeaveOut::Known(left_out.clone()),
+        observation: None,
         frozen_tables,
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },

@@ -97,6 +97,7 @@ fn asked(
         stored: None,
         replays,
         leave_out: LeaveOut::Find,
+        observation: None,
         frozen_tables: target.frozen_tables()?.or(tables),
         lexicon: None,
         resources,

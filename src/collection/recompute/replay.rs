@@ -403,6 +403,7 @@ impl Snapshot {
             pairs: asked.pairs,
             stored: None,
             leave_out: LeaveOut::Nothing,
+            observation: None,
             frozen_tables: frozen(&self.tables())?,
             lexicon: None,
             replays: vec![(0, Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>)],

@@ -121,6 +121,11 @@ impl Catalogue {
         )
     }
 
+    /// The worker that has read a document, and its row there.
+    pub fn row_of(&self, doc: Doc) -> (usize, usize) {
+        (self.topology.owner_of(doc), (doc - self.base) as usize / self.segments.len())
+    }
+
     /// The number of the first document, a multiple of the number of workers; smaller ones are stored contents'.
     pub fn base(&self) -> Doc {
         self.base

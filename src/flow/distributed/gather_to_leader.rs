@@ -13,6 +13,7 @@ use crate::flow::results::common_keys::CommonKeys;
 use crate::flow::results::gathered::{Collector, Gathered};
 use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
+use crate::observed::Observed;
 use crate::read::Refused;
 
 /// A piece of what a process has gathered.
@@ -28,6 +29,8 @@ enum GatheredPiece {
     Counts(Box<Tally>, u64),
     Common(CommonKeys),
     Warnings(DocumentWarnings),
+    /// What a worker has noted, in pieces.
+    Observed(Box<Observed>),
 }
 
 /// Sends what this process has gathered to process 0, once all of its workers have handed it in. Links are there already.
@@ -49,7 +52,9 @@ pub fn gather_to_leader(worker: &mut Worker, sets: &Arc<DocumentSets>, collector
 }
 
 fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = GatheredPiece> {
-    let Gathered { copies, hot_groups, refused, changes, superseded, tally, common, warnings, .. } = gathered;
+    let Gathered {
+        copies, hot_groups, refused, changes, superseded, tally, common, warnings, observed, ..
+    } = gathered;
     let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
     let stored = |hot_group: &[Doc]| {
         let stored = hot_group.iter().filter(|doc| sets.is_stored(**doc));
@@ -66,6 +71,12 @@ fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Gathe
         .chain([GatheredPiece::Counts(Box::new(tally), superseded as u64)])
         .chain((common.keys() > 0).then_some(GatheredPiece::Common(common)))
         .chain([GatheredPiece::Warnings(warnings)])
+        .chain(
+            observed
+                .into_iter()
+                .flat_map(Observed::pieces)
+                .map(|piece| GatheredPiece::Observed(Box::new(piece))),
+        )
 }
 
 fn slices<T>(
@@ -94,6 +105,7 @@ fn take(collector: &Collector, sets: &DocumentSets, piece: GatheredPiece) {
         }
         GatheredPiece::Common(common) => collector.add_common(&common),
         GatheredPiece::Warnings(warnings) => collector.add_warnings(&warnings),
+        GatheredPiece::Observed(piece) => collector.add_observed(*piece),
         GatheredPiece::Counts(tally, superseded) => collector.add_counts(&tally, superseded as usize),
     }
 }

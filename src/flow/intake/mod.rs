@@ -28,6 +28,7 @@ use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::Stored;
+use crate::observed::{ObservedRecord, Observer};
 use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
 use crate::sketch::spread;
 use crate::sketcher::{Digest, Sketcher};
@@ -70,6 +71,8 @@ pub struct Intake {
     pub postings: Vec<Posting>,
     /// Changes not yet sent, of a load.
     pub changes: Vec<Change>,
+    /// What is noted beside all that, if anything is.
+    observer: Option<Observer>,
     results: ReadResults,
     failure: Option<Error>,
     room: RecordRoom,
@@ -114,6 +117,10 @@ impl Intake {
             arrivals: Vec::new(),
             postings: Vec::new(),
             changes: Vec::new(),
+            observer: context
+                .observation
+                .as_ref()
+                .map(|observation| Observer::new(worker, observation.fields.len())),
             results: ReadResults::default(),
             failure: None,
             room: RecordRoom::default(),
@@ -168,6 +175,7 @@ impl Intake {
     /// What was read: the rows, and all else.
     pub fn finish(mut self) -> (Segment, ReadResults) {
         self.results.tally.documents = self.documents() - self.results.tally.protected;
+        self.results.observed = self.observer.take().map(Observer::finish);
         (self.segment, self.results)
     }
 
@@ -186,7 +194,8 @@ impl Intake {
             let expected = (u128::from(bytes) * u128::from(total) / u128::from(done.max(1))) as u64;
             self.context.memory.budget.allow(share, bytes, expected, what)
         };
-        allow(Share::Rows, self.segment.bytes(), "the documents")?;
+        let observed = self.observer.as_ref().map_or(0, Observer::bytes);
+        allow(Share::Rows, self.segment.bytes() + observed, "the documents")?;
         allow(Share::Settling, self.held, "the records of a load")
     }
 
@@ -257,6 +266,10 @@ impl Intake {
         let doc = self.next_doc()?;
         if !is_protected {
             self.warn(record, doc);
+        }
+        if let Some(observer) = self.observer.as_mut().filter(|_| !is_protected) {
+            let row = self.segment.len();
+            observer.note(&ObservedRecord { record, doc, row, digest }, &self.context.sampled);
         }
         self.segment.push(record)?;
         let salt = self.within.salt(record);

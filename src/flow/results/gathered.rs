@@ -11,6 +11,7 @@ use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
 use crate::flow::status::lock;
 use crate::metrics::Metric;
+use crate::observed::Observed;
 use crate::read::Refused;
 
 /// What workers hand in.
@@ -36,6 +37,8 @@ pub struct Gathered {
     pub common: CommonKeys,
     /// Documents that a user is warned about.
     pub warnings: DocumentWarnings,
+    /// What each worker has noted beside, if anything was observed.
+    pub observed: Vec<Observed>,
 }
 
 /// What a worker has read, beside the rows of its documents.
@@ -47,6 +50,8 @@ pub struct ReadResults {
     pub refused: Vec<Refused>,
     /// Documents that a user is warned about.
     pub warnings: DocumentWarnings,
+    /// What was noted beside, if anything was observed.
+    pub observed: Option<Observed>,
 }
 
 /// What a worker's collisions leave behind beside the pairs.
@@ -83,6 +88,7 @@ impl Collector {
         gathered.tally.links = gathered.links.len() as u64;
         gathered.tally.copies = gathered.copies.len() as u64;
         gathered.refused.sort_unstable_by_key(|refused| refused.position);
+        gathered.observed.sort_by_key(|observed| observed.worker);
         gathered
     }
 
@@ -136,7 +142,22 @@ impl Collector {
         let mut gathered = lock(&self.gathered);
         gathered.tally.add(&read.tally);
         gathered.warnings.add(&read.warnings);
+        gathered.observed.extend(read.observed);
         gathered.refused.append(&mut read.refused);
+    }
+
+    /// Adds a piece of what a worker of another process has noted; those of a worker come in order.
+    pub fn add_observed(&self, piece: Observed) {
+        let share = &self.context.sampled;
+        let mut gathered = lock(&self.gathered);
+        match gathered.observed.iter_mut().find(|observed| observed.worker == piece.worker) {
+            Some(observed) => observed.take_in(piece, share),
+            None => {
+                let mut observed = Observed { worker: piece.worker, ..Observed::default() };
+                observed.take_in(piece, share);
+                gathered.observed.push(observed);
+            }
+        }
     }
 
     /// Adds records that another process has refused.

@@ -48,6 +48,9 @@ pub struct RunRecord {
     /// The lowest threshold that a page says something about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report_from: Option<Threshold>,
+    /// Fields by whose values a page tells what is lost.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub report_by: Vec<String>,
     /// The file of the lexicon, if one was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon: Option<String>,
@@ -103,6 +106,7 @@ impl RunRecord {
             keep_per_cluster: 1,
             kinds: false,
             report_from: None,
+            report_by: Vec::new(),
             lexicon: None,
             max_rejected: 0,
         }

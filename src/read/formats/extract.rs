@@ -9,9 +9,9 @@ use super::find::find;
 use super::object::{JsonKind, JsonText, keys, long_string, no_object, string};
 use crate::document::Position;
 use crate::read::date::{Day, day};
-use crate::read::field::Fields;
+use crate::read::field::{Fields, OBSERVED_FIELDS};
 use crate::read::input::MissingText;
-use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value};
+use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, observe};
 use crate::system_memory::MAPPED;
 
 /// Scratch space kept from record to record; what one huge record needed beyond it is given back.
@@ -23,6 +23,7 @@ pub(super) struct Extractor {
     text: String,
     id: String,
     within: String,
+    observed: [String; OBSERVED_FIELDS],
 }
 
 impl Extractor {
@@ -83,6 +84,10 @@ impl Extractor {
         };
         let value = found.value.map(|raw| value(json, raw)).transpose()?.flatten();
         let day = found.date.map(|raw| dated(json, raw)).transpose()?.unwrap_or_default();
+        let mut copies = self.observed.iter_mut();
+        let observed = observe(!fields.observed.is_empty(), |at| {
+            Some(Cow::Borrowed(observed(json, found.observed[at]?, copies.next()?)?))
+        });
         Ok(Record {
             position,
             line,
@@ -93,6 +98,7 @@ impl Extractor {
             value,
             within: within.map(Cow::Borrowed),
             day,
+            observed,
             deleted,
         })
     }
@@ -124,6 +130,15 @@ fn value(json: &str, raw: &RawValue) -> Result<Option<Value>, Refusal> {
     })
 }
 
+/// The value of a field that is observed. One that is no JSON after all is none: nothing is refused for it.
+fn observed<'a>(json: &str, raw: &'a RawValue, copy: &'a mut String) -> Option<&'a str> {
+    match JsonKind::of(raw) {
+        JsonKind::Number => Some(raw.get()),
+        JsonKind::Text => string(json, raw, copy).ok(),
+        _ => None,
+    }
+}
+
 /// The day of a date.
 fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
     let known = match JsonKind::of(raw) {
@@ -150,6 +165,7 @@ mod tests {
             value: Some(path("v")),
             within: None,
             date: Some(path("d")),
+            observed: Vec::new(),
             op: None,
             without_ids: false,
             max_record_bytes: 1000,

@@ -5,9 +5,14 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::object::{JsonKind, JsonText, members, not_json};
-use crate::read::field::{FieldPath, Fields};
+use super::object::{JsonKind, JsonText, TakenMembers, members, not_json};
+use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::Refusal;
+
+/// Fields that may be wanted of a record beside those that are observed.
+const NAMED: usize = 6;
+/// Names that are looked for of all of them, of each the whole path and its first part: first of these, then of observed ones.
+const NAMES: usize = 2 * (NAMED + OBSERVED_FIELDS);
 
 /// The values of the wanted fields of one record, those found.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +23,7 @@ pub(super) struct FoundFields<'a> {
     pub(super) within: Option<&'a RawValue>,
     pub(super) date: Option<&'a RawValue>,
     pub(super) op: Option<&'a RawValue>,
+    pub(super) observed: [Option<&'a RawValue>; OBSERVED_FIELDS],
 }
 
 /// Finds the wanted fields in the object that all of `line` is; a text with escapes may be copied to `copy`, if there is one.
@@ -27,16 +33,31 @@ pub(super) fn find<'a>(
     line: &'a str,
     copy: Option<&mut String>,
 ) -> std::result::Result<FoundFields<'a>, Refusal> {
+    // Most often nothing is observed, and fewer names are faster.
+    if fields.observed.is_empty() {
+        named(line, fields, copy)
+    } else {
+        named_and_observed(line, fields, copy)
+    }
+}
+
+/// The fields that a run may want.
+fn paths(fields: &Fields) -> [Option<&FieldPath>; NAMED] {
     let Fields { id, text, value, within, date, op, .. } = fields;
-    let paths = [Some(text), Some(id), value.as_ref(), within.as_ref(), date.as_ref(), op.as_ref()];
+    [Some(text), Some(id), value.as_ref(), within.as_ref(), date.as_ref(), op.as_ref()]
+}
+
+fn named<'a>(
+    line: &'a str,
+    fields: &Fields,
+    copy: Option<&mut String>,
+) -> std::result::Result<FoundFields<'a>, Refusal> {
+    let paths = paths(fields);
     let [text, id, value, within, date, op] = paths.map(|path| path.map(FieldPath::as_str));
     let [in_text, in_id, in_value, in_within, in_date, in_op] =
         paths.map(|path| path.and_then(FieldPath::outer));
     let names = [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op];
-    let taken = members(line, names, copy)
-        // The text is no string, or was none before it occurred again, or nothing helps.
-        .or_else(|_| members(line, names, None))
-        .map_err(|error| not_json(line, line, &error))?;
+    let taken = take(line, names, copy)?;
     let [text, id, value, within, date, op, in_text, in_id, in_value, in_within, in_date, in_op] =
         taken.values;
     let text = text.or(inside(line, in_text, paths[0])?);
@@ -47,7 +68,60 @@ pub(super) fn find<'a>(
         within: within.or(inside(line, in_within, paths[3])?),
         date: date.or(inside(line, in_date, paths[4])?),
         op: op.or(inside(line, in_op, paths[5])?),
+        observed: [None; OBSERVED_FIELDS],
     })
+}
+
+fn named_and_observed<'a>(
+    line: &'a str,
+    fields: &Fields,
+    copy: Option<&mut String>,
+) -> std::result::Result<FoundFields<'a>, Refusal> {
+    let (paths, observed) = (paths(fields), fields.observed());
+    let mut names = [None; NAMES];
+    for (at, path) in paths.into_iter().chain(observed).enumerate() {
+        let (whole, outer) = places(at);
+        (names[whole], names[outer]) = (path.map(FieldPath::as_str), path.and_then(FieldPath::outer));
+    }
+    let taken = take(line, names, copy)?;
+    let found = |at: usize, path| {
+        let (whole, outer) = places(at);
+        match taken.values[whole] {
+            None => inside(line, taken.values[outer], path),
+            whole => Ok(whole),
+        }
+    };
+    let [text, id, value, within, date, op] = std::array::from_fn(|at| found(at, paths[at]));
+    Ok(FoundFields {
+        text: taken.text.or(text?.map(JsonText::Raw)),
+        id: id?,
+        value: value?,
+        within: within?,
+        date: date?,
+        op: op?,
+        // No record is refused for what is only observed.
+        observed: std::array::from_fn(|at| found(paths.len() + at, observed[at]).unwrap_or_default()),
+    })
+}
+
+/// Where the names of a path are among all: the whole one, and its first part.
+fn places(at: usize) -> (usize, usize) {
+    match at.checked_sub(NAMED) {
+        None => (at, NAMED + at),
+        Some(at) => (2 * NAMED + at, 2 * NAMED + OBSERVED_FIELDS + at),
+    }
+}
+
+/// Takes the members of these names of the object that all of `line` is.
+fn take<'a, const N: usize>(
+    line: &'a str,
+    names: [Option<&str>; N],
+    copy: Option<&mut String>,
+) -> std::result::Result<TakenMembers<'a, N>, Refusal> {
+    members(line, names, copy)
+        // The text is no string, or was none before it occurred again, or nothing helps.
+        .or_else(|_| members(line, names, None))
+        .map_err(|error| not_json(line, line, &error))
 }
 
 /// Where in a JSON object the string of its text stands, quotes included, and what it means; `None` if there is no string.
@@ -101,6 +175,7 @@ mod tests {
             value: Some(path(text)),
             within: Some(path(text)),
             date: Some(path(text)),
+            observed: vec![path(text)],
             op: None,
             without_ids: false,
             max_record_bytes: 1000,
@@ -112,8 +187,8 @@ mod tests {
             None => None,
             other => panic!("one value as text and as id: {other:?}"),
         };
-        let others = [found.id, found.value, found.within, found.date].map(|found| found.map(RawValue::get));
-        assert_eq!(others, [text; 4]);
+        let others = [found.id, found.value, found.within, found.date, found.observed[0]];
+        assert_eq!(others.map(|found| found.map(RawValue::get)), [text; 5]);
         text
     }
 
@@ -163,6 +238,7 @@ mod tests {
             within: None,
             value: Some(path("m")),
             date: None,
+            observed: Vec::new(),
             op: None,
             without_ids: false,
             max_record_bytes: 1000,

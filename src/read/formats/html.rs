@@ -99,6 +99,7 @@ impl Parser for PageParser {
             value,
             within: None,
             day,
+            observed: None,
             deleted,
         })
     }

@@ -58,7 +58,18 @@ impl Codec for WholeText {
 
 impl Parser for WholeText {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
-        let (text, value, day, deleted) = (utf8(raw)?, None, Day::None, false);
-        Ok(Record { position, line, id: None, text, header: "", raw, value, within: None, day, deleted })
+        Ok(Record {
+            position,
+            line,
+            id: None,
+            text: utf8(raw)?,
+            header: "",
+            raw,
+            value: None,
+            within: None,
+            day: Day::None,
+            observed: None,
+            deleted: false,
+        })
     }
 }

@@ -8,9 +8,9 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use crate::document::Position;
 use crate::read::codec::Parser;
 use crate::read::date::{Day, day};
-use crate::read::field::{FieldPath, Fields};
+use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::format::Delimiter;
-use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, utf8};
+use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, observe, utf8};
 
 /// Space for decoded rows that is kept from row to row.
 const KEPT: usize = sized(8 << 20, 64);
@@ -25,6 +25,7 @@ pub(super) struct RowParser {
     value: Option<usize>,
     within: Option<usize>,
     date: Option<usize>,
+    observed: [Option<usize>; OBSERVED_FIELDS],
     op: Option<usize>,
     /// Why a row without an id is refused, if it has to have one.
     no_id: Option<Refusal>,
@@ -45,6 +46,7 @@ impl RowParser {
             value: None,
             within: None,
             date: None,
+            observed: [None; OBSERVED_FIELDS],
             op: None,
             no_id: None,
             reader,
@@ -55,15 +57,16 @@ impl RowParser {
         parser.columns = (0..count).map(|at| parser.field(at).to_owned()).collect();
         // Of columns of one name the last counts, as of equal keys in JSON.
         let column = |name: &str| parser.columns.iter().rposition(|column| column == name);
-        let wanted = |path: &Option<FieldPath>| path.as_ref().and_then(|path| column(path.as_str()));
-        let (id, value) = (column(fields.id.as_str()), wanted(&fields.value));
-        let (within, date, op) = (wanted(&fields.within), wanted(&fields.date), wanted(&fields.op));
+        let wanted = |path: Option<&FieldPath>| path.and_then(|path| column(path.as_str()));
+        let (id, value) = (column(fields.id.as_str()), wanted(fields.value.as_ref()));
+        let [within, date, op] = [&fields.within, &fields.date, &fields.op].map(|path| wanted(path.as_ref()));
+        let observed = fields.observed().map(wanted);
         let shown = &parser.columns[..count.min(SHOWN_KEYS)];
         let more = count - shown.len();
         let text = fields.text.as_str();
         let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, more));
         let no_id = fields.needs_id().then(|| Refusal::no_id(fields.id.as_str(), shown, more));
-        RowParser { text, id, value, within, date, op, no_id, ..parser }
+        RowParser { text, id, value, within, date, observed, op, no_id, ..parser }
     }
 
     /// The names of the columns.
@@ -136,7 +139,10 @@ impl Parser for RowParser {
         let value = self.filled(self.value).map(value);
         let date = self.filled(self.date);
         let day = date.map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known));
-        Ok(Record { position, line, id, text, header: &self.header, raw, value, within, day, deleted })
+        let any = self.observed.iter().any(Option::is_some);
+        let observed = observe(any, |at| self.filled(self.observed[at]).map(Cow::Borrowed));
+        let header = &self.header;
+        Ok(Record { position, line, id, text, header, raw, value, within, day, observed, deleted })
     }
 }
 

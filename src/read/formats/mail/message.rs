@@ -13,7 +13,7 @@ use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
 use crate::read::payload::html_text;
-use crate::read::record::{Record, Refusal, Value};
+use crate::read::record::{Record, Refusal, Value, observe};
 
 /// Makes documents of messages.
 pub(super) struct MessageParser {
@@ -82,6 +82,9 @@ impl Parser for MessageParser {
             None | Some(None) => Day::None,
             Some(Some(date)) => day(&date).map_or(Day::Unclear, Day::Known),
         };
+        let paths = &self.fields.observed;
+        let observed =
+            observe(!paths.is_empty(), |at| field(message, paths.get(at)?.as_str()).map(Cow::Owned));
         Ok(Record {
             position,
             line,
@@ -92,6 +95,7 @@ impl Parser for MessageParser {
             value: value.map(Value::Text),
             within: within.map(Cow::Owned),
             day,
+            observed,
             deleted: false,
         })
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 
 use super::leaf::Meaning;
-use crate::read::date::{Day, day};
+use crate::read::date::{Day, day, written_day};
 use crate::read::record::Value;
 
 /// Seconds of a day.
@@ -33,6 +33,16 @@ impl Cell {
             Cell::Text(text) => std::str::from_utf8(text.data()).ok().map(Cow::Borrowed),
             Cell::Integer(number) => Some(number.to_string().into()),
             _ => None,
+        }
+    }
+
+    /// The value that is counted: as a file of text would have it.
+    pub(super) fn observed(&self) -> Option<Cow<'_, str>> {
+        match self {
+            // As JSON spells it: 2.0, not 2.
+            Cell::Real(number) if number.is_finite() => Some(format!("{number:?}").into()),
+            Cell::Moment(_, day) => i32::try_from(*day).ok().map(|day| written_day(day).into()),
+            other => other.id(),
         }
     }
 

@@ -10,14 +10,17 @@ use super::column::ColumnCells;
 use super::footer::ParquetFile;
 use super::leaf;
 use super::pages::UnitMemory;
-use crate::read::field::{FieldPath, Fields};
+use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::{Refusal, SHOWN_KEYS};
 
 /// Bytes of texts, or of the pages they are in, after which a step ends.
 const STEP: u64 = sized(1 << 20, 256);
 
 /// Fields of a record beside its text.
-pub(super) const FIELDS: usize = 5;
+pub(super) const FIELDS: usize = 5 + OBSERVED_FIELDS;
+
+/// The place of the date among them.
+const DATE: usize = 2;
 
 /// Which leaf each field is.
 #[derive(Clone, Copy)]
@@ -45,7 +48,18 @@ impl Leaves {
         })?;
         let of = |path: &Option<FieldPath>| path.as_ref().and_then(at);
         let Fields { value, within, date, op, .. } = fields;
-        Ok(Leaves { text, others: [at(&fields.id), of(value), of(date), of(op), of(within)] })
+        let mut others = [None; FIELDS];
+        let named = [at(&fields.id), of(value), of(date), of(op), of(within)];
+        let observed = fields.observed().map(|path| path.and_then(at));
+        others.iter_mut().zip(named.into_iter().chain(observed)).for_each(|(leaf, found)| *leaf = found);
+        Ok(Leaves { text, others })
+    }
+
+    /// The leaves of text and date alone.
+    pub(super) fn date_only(self) -> Leaves {
+        let mut others = [None; FIELDS];
+        others[DATE] = self.others[DATE];
+        Leaves { others, ..self }
     }
 }
 
@@ -55,11 +69,17 @@ pub(super) struct FieldColumns {
     others: [Option<ColumnCells>; FIELDS],
 }
 
+/// What was found of a field by its place; nothing where a column cannot be read that is only observed, so that no row is
+/// refused for it.
+fn unless_observed<T>(at: usize, found: Result<Option<T>>) -> Result<Option<T>> {
+    if at < FIELDS - OBSERVED_FIELDS { found } else { Ok(found.unwrap_or_default()) }
+}
+
 /// What a step read.
 #[derive(Default)]
 pub(super) struct StepCells {
     pub(super) texts: Vec<Cell>,
-    /// Ids, values, dates, operations, and values to compare within; those that there are.
+    /// Ids, values, dates, operations, values to compare within, and observed ones; those that there are.
     pub(super) others: [Vec<Cell>; FIELDS],
 }
 
@@ -77,8 +97,8 @@ impl FieldColumns {
             ColumnCells::open(&file.file, chunks[leaf], layout.schema.column(leaf), unit, first)
         };
         let mut others = [const { None }; FIELDS];
-        for (column, leaf) in others.iter_mut().zip(leaves.others) {
-            *column = leaf.map(open).transpose()?;
+        for (at, (column, leaf)) in others.iter_mut().zip(leaves.others).enumerate() {
+            *column = unless_observed(at, leaf.map(open).transpose())?;
         }
         Ok(FieldColumns { text: open(leaves.text)?, others })
     }
@@ -96,9 +116,11 @@ impl FieldColumns {
                 break;
             }
         }
-        for (column, cells_of) in self.others.iter_mut().zip(&mut cells.others) {
-            if let Some(column) = column {
-                column.exactly(cells.texts.len(), cells_of)?;
+        for (at, (column, cells_of)) in self.others.iter_mut().zip(&mut cells.others).enumerate() {
+            let Some(open) = column else { continue };
+            let read = open.exactly(cells.texts.len(), cells_of).map(Some);
+            if unless_observed(at, read)?.is_none() {
+                (*column, *cells_of) = (None, Vec::new());
             }
         }
         Ok(())
@@ -107,7 +129,13 @@ impl FieldColumns {
     /// Passes over so many rows.
     pub(super) fn skip(&mut self, rows: u64) -> Result<()> {
         self.text.pass(rows)?;
-        self.others.iter_mut().flatten().try_for_each(|column| column.pass(rows))
+        for (at, column) in self.others.iter_mut().enumerate() {
+            let passed = column.as_mut().map(|column| column.pass(rows)).transpose();
+            if unless_observed(at, passed)?.is_none() {
+                *column = None;
+            }
+        }
+        Ok(())
     }
 
     /// Whether a long page is held.

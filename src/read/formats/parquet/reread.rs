@@ -31,7 +31,7 @@ pub(super) fn reread(
     let otherwise = |error| between(&source.path, error).unwrap_or_else(|_| changed());
     let file = ParquetFile::open(source).map_err(otherwise)?;
     let leaves = Leaves::find(&file, fields).map_err(|_| changed())?;
-    let leaves = Leaves { others: [None, None, leaves.others[2], None, None], ..leaves };
+    let leaves = leaves.date_only();
     let memory = Arc::new(UnitMemory::new(&fields.room, fields.max_record_bytes));
     let mut rows = RowsAgain { file, leaves, memory, present: None };
     let mut at = 0;
@@ -59,7 +59,7 @@ pub(super) fn reread(
         let next = first + cells.texts.len() as u64;
         while let Some(&offset) = offsets.get(at).filter(|offset| **offset < next && **offset >= first) {
             let row = (offset - first) as usize;
-            let others = [None, None, cells.others[2].get(row), None, None];
+            let others = cells.others.each_ref().map(|cells| cells.get(row));
             let record = record(fields, Position::new(file_number, offset), 1, &cells.texts[row], others);
             let record = record.map_err(|_| changed())?;
             each(at, record.text, record.day)?;

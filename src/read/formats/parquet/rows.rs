@@ -16,7 +16,7 @@ use crate::read::codec::Records;
 use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::input::MissingText;
-use crate::read::record::{Record, Refusal, Sink};
+use crate::read::record::{Record, Refusal, Sink, observe};
 use crate::read::source::{Source, Unit};
 
 /// Most characters of what the crate for Parquet says.
@@ -211,7 +211,7 @@ pub(super) fn record<'a>(
     position: Position,
     line: u32,
     text: &'a Cell,
-    [id, value, date, op, within]: [Option<&'a Cell>; FIELDS],
+    [id, value, date, op, within, observed @ ..]: [Option<&'a Cell>; FIELDS],
 ) -> std::result::Result<Record<'a>, Refusal> {
     let deleted = op.map_or(Ok(false), deletes)?;
     let text = match text {
@@ -229,7 +229,9 @@ pub(super) fn record<'a>(
     }
     let (value, within) = (value.and_then(Cell::value), within.and_then(Cell::id));
     let day = date.map_or(Day::None, Cell::day);
-    Ok(Record { position, line, id, text, header: "", raw: text.as_bytes(), value, within, day, deleted })
+    let (header, raw) = ("", text.as_bytes());
+    let observed = observe(!fields.observed.is_empty(), |at| observed[at].and_then(Cell::observed));
+    Ok(Record { position, line, id, text, header, raw, value, within, day, observed, deleted })
 }
 
 /// Whether a change is a deletion.

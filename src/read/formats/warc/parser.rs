@@ -8,7 +8,7 @@ use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
 use crate::read::payload::{self, Response};
-use crate::read::record::{Record, Refusal, Value};
+use crate::read::record::{Record, Refusal, Value, observe};
 
 /// How a head is read, and where it ends.
 pub(super) type ReadHead = fn(&[u8]) -> Option<(usize, Result<CrawlHead<'_>, Refusal>)>;
@@ -68,7 +68,10 @@ impl Parser for CrawlParser {
         let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);
         let value = self.fields.value.as_ref().and_then(field).map(value);
         let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
-        Ok(Record { position, line, id, text, header: "", raw, value, within, day, deleted: false })
+        let paths = &self.fields.observed;
+        let observed = observe(!paths.is_empty(), |at| paths.get(at).and_then(field).map(Cow::Borrowed));
+        let (header, deleted) = ("", false);
+        Ok(Record { position, line, id, text, header, raw, value, within, day, observed, deleted })
     }
 }
 

@@ -37,7 +37,7 @@ pub struct SourceMatrix {
 }
 
 /// What each source loses, in the order of their names, and how they stand to each other if there are two or more.
-pub(super) fn sources(outcome: &Outcome) -> (Vec<SourceLoss>, Option<SourceMatrix>) {
+pub(crate) fn sources(outcome: &Outcome) -> (Vec<SourceLoss>, Option<SourceMatrix>) {
     let documents = &outcome.run.documents;
     let mut files: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let own = |doc: &Doc| !documents.catalogue.is_protected(*doc);
