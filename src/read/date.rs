@@ -77,6 +77,7 @@ pub fn written_month(month: i32) -> String {
 }
 
 /// A day as people write it: `2024-03-10`. One of no year of four digits is its number of days since 1970-01-01.
+#[cfg(any(feature = "parquet", test))]
 pub fn written_day(day: i32) -> String {
     date_of(day).map_or_else(|| day.to_string(), |date| date.to_string())
 }

@@ -91,14 +91,13 @@ fn clusters_are_those_of_the_lists_in_any_order_and_pages() {
             ("size", "/clusters?sort=size"),
             ("looseness", "/clusters?sort=looseness"),
         ] {
-            match sort {
-                "size" => {
-                    large.sort_by_key(|(brief, _)| (std::cmp::Reverse(brief["size"].as_u64()), number(brief)))
-                }
-                _ => large.sort_by(|(a, x), (b, y)| {
+            if sort == "size" {
+                large.sort_by_key(|(brief, _)| (std::cmp::Reverse(brief["size"].as_u64()), number(brief)));
+            } else {
+                large.sort_by(|(a, x), (b, y)| {
                     let figure = |least: &Option<f64>| least.unwrap_or(f64::INFINITY);
                     figure(x).total_cmp(&figure(y)).then(number(a).cmp(&number(b)))
-                }),
+                });
             }
             let whole: Vec<Value> = large.iter().map(|(brief, _)| brief.clone()).collect();
             let path = format!("{path}{}min-size={least}", if path.contains('?') { '&' } else { '?' });

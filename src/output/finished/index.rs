@@ -62,13 +62,13 @@ pub enum ListedOrder {
 }
 
 /// A cluster with its file by number.
-struct Indexed {
+struct IndexedByFile {
     cluster: ListedCluster,
     file: u32,
 }
 
 /// A document by name.
-struct Named {
+struct IndexedDocument {
     id: Box<str>,
     cluster: u64,
     line: u64,
@@ -80,11 +80,11 @@ struct Named {
 /// document 40 and its name.
 pub struct ListIndex {
     /// By size.
-    clusters: Vec<Indexed>,
+    clusters: Vec<IndexedByFile>,
     /// Places in `clusters`, the loosest first.
     by_looseness: Vec<u32>,
     /// By name.
-    documents: Vec<Named>,
+    documents: Vec<IndexedDocument>,
     files: FileNames,
 }
 
@@ -130,10 +130,10 @@ impl ListIndex {
     /// [`crate::error::Error::NotAnOutput`] and [`crate::error::Error::Io`] of lists; [`crate::error::Error::Interrupted`].
     pub fn new(run: &FinishedRun, progress: &Progress) -> Result<ListIndex> {
         let mut files = FileNames::default();
-        let mut clusters: Vec<Indexed> = Vec::new();
+        let mut clusters: Vec<IndexedByFile> = Vec::new();
         // Places of a cluster and of the document that stands for it.
         let mut at: HashMap<u64, (usize, usize)> = HashMap::new();
-        let mut documents: Vec<Named> = Vec::new();
+        let mut documents: Vec<IndexedDocument> = Vec::new();
         run.list("clusters", &mut |row: ClusterRead| {
             if clusters.len().is_multiple_of(CHECKED) {
                 progress.check()?;
@@ -142,7 +142,7 @@ impl ListIndex {
             at.insert(row.cluster, (clusters.len(), documents.len()));
             let beside = row.kept.unwrap_or_default().into_iter().skip(1);
             let kept = std::iter::once(row.representative.clone()).chain(beside);
-            documents.extend(kept.map(|id| Named {
+            documents.extend(kept.map(|id| IndexedDocument {
                 id: id.into(),
                 cluster: row.cluster,
                 line: 0,
@@ -158,7 +158,7 @@ impl ListIndex {
                 line: None,
                 least: None,
             };
-            clusters.push(Indexed { cluster, file: NOWHERE });
+            clusters.push(IndexedByFile { cluster, file: NOWHERE });
             Ok(())
         })?;
         run.list("duplicates", &mut |row: DuplicateRead| {
@@ -166,7 +166,7 @@ impl ListIndex {
                 progress.check()?;
             }
             let Some((place, first)) = at.get(&row.cluster) else { return Ok(()) };
-            let Indexed { cluster, file } = &mut clusters[*place];
+            let IndexedByFile { cluster, file } = &mut clusters[*place];
             cluster.removed += 1;
             (cluster.line, *file) = (Some(row.representative_line), files.number(row.representative_file));
             (documents[*first].line, documents[*first].file) = (row.representative_line, *file);
@@ -174,7 +174,7 @@ impl ListIndex {
             {
                 cluster.least = Some(row.scores);
             }
-            documents.push(Named {
+            documents.push(IndexedDocument {
                 id: row.id.into(),
                 cluster: row.cluster,
                 line: row.line,
@@ -229,7 +229,7 @@ impl ListIndex {
         self.clusters.iter().find(|of| of.cluster.cluster == number).map(|of| self.whole(of))
     }
 
-    fn whole(&self, of: &Indexed) -> ListedCluster {
+    fn whole(&self, of: &IndexedByFile) -> ListedCluster {
         ListedCluster { file: self.files.name(of.file).map(str::to_owned), ..of.cluster.clone() }
     }
 
@@ -237,7 +237,7 @@ impl ListIndex {
     /// clusters. Sizes without one are left out.
     pub fn sizes(&self) -> Vec<(u64, u64, u64)> {
         let mut found: Vec<(u64, u64, u64)> = Vec::new();
-        for Indexed { cluster, .. } in self.clusters.iter().rev() {
+        for IndexedByFile { cluster, .. } in self.clusters.iter().rev() {
             let to = cluster.size.next_power_of_two();
             match found.last_mut() {
                 Some((_, last, count)) if *last == to => *count += 1,
@@ -262,7 +262,7 @@ impl ListIndex {
         (page, rest.next().is_some().then(|| after.saturating_add(limit)))
     }
 
-    fn listed(&self, document: &Named) -> ListedDocument {
+    fn listed(&self, document: &IndexedDocument) -> ListedDocument {
         let file = self.files.name(document.file).map(str::to_owned);
         ListedDocument {
             id: document.id.to_string(),

@@ -25,7 +25,7 @@ use crate::serve::OPENAPI;
 use crate::serve::html::assets::Asset;
 use crate::serve::html::{self, FormPage, PageAsked};
 use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
-use crate::serve::state::served::{Served, Subject};
+use crate::serve::state::served::{Served, ServedSubject};
 use crate::serve::state::threads::Lane;
 
 /// What all requests have in common.
@@ -206,11 +206,11 @@ impl Desk {
 
     fn metrics(&self) -> HttpAnswer {
         let (commit, documents, clusters) = match self.served.subject() {
-            Subject::Commit(commit) => {
+            ServedSubject::Commit(commit) => {
                 let counts = commit.snapshot().manifest().counts;
                 (commit.number(), counts.documents, counts.clusters)
             }
-            Subject::Run(run) => (0, run.count("documents"), run.count("clusters")),
+            ServedSubject::Run(run) => (0, run.count("documents"), run.count("clusters")),
         };
         let gauges = Gauges {
             connections: self.connections.count(),

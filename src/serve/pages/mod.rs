@@ -27,7 +27,7 @@ use super::http::answer::HttpError;
 use super::http::query::Query;
 use super::state::commit::ServedCommit;
 use super::state::run::ServedRun;
-use super::state::served::Subject;
+use super::state::served::ServedSubject;
 use super::state::threads::Lane;
 use crate::progress::Progress;
 
@@ -113,14 +113,14 @@ impl PageName {
     /// 400, 404, and those of the collection or output.
     pub fn read(
         &self,
-        subject: &Subject,
+        subject: &ServedSubject,
         query: &Query,
         texts: bool,
         progress: &Progress,
     ) -> Result<ServedPage, HttpError> {
         match subject {
-            Subject::Commit(commit) => self.of_commit(commit, query, texts, progress),
-            Subject::Run(run) => self.of_run(run, query, texts, progress),
+            ServedSubject::Commit(commit) => self.of_commit(commit, query, texts, progress),
+            ServedSubject::Run(run) => self.of_run(run, query, texts, progress),
         }
     }
 

@@ -27,25 +27,25 @@ pub enum ServeWhat {
 
 /// What an answer is read from.
 #[derive(Clone)]
-pub enum Subject {
+pub enum ServedSubject {
     /// A commit of a collection.
     Commit(Arc<ServedCommit>),
     /// An output of `dedup`.
     Run(Arc<ServedRun>),
 }
 
-impl Subject {
+impl ServedSubject {
     /// The number of the commit, of a collection.
     pub fn number(&self) -> Option<u64> {
         match self {
-            Subject::Commit(commit) => Some(commit.number()),
-            Subject::Run(_) => None,
+            ServedSubject::Commit(commit) => Some(commit.number()),
+            ServedSubject::Run(_) => None,
         }
     }
 }
 
 /// Where what is served comes from.
-enum Origin {
+enum ServedOrigin {
     Collection(ServedCollection),
     Run(Arc<ServedRun>),
 }
@@ -76,7 +76,7 @@ pub struct Served {
     pub remembered: Remembered,
     /// Stops changes that are under way.
     pub changes: Arc<Progress>,
-    origin: Origin,
+    origin: ServedOrigin,
     trouble: Mutex<ServedTrouble>,
 }
 
@@ -121,9 +121,12 @@ impl Served {
         let origin = match what {
             ServeWhat::Collection(storage) => {
                 let current = ServedCommit::new(Snapshot::open(&storage)?, progress)?;
-                Origin::Collection(ServedCollection { storage, current: RwLock::new(Arc::new(current)) })
+                ServedOrigin::Collection(ServedCollection {
+                    storage,
+                    current: RwLock::new(Arc::new(current)),
+                })
             }
-            ServeWhat::Output(inputs) => Origin::Run(Arc::new(ServedRun::new(*inputs, progress)?)),
+            ServeWhat::Output(inputs) => ServedOrigin::Run(Arc::new(ServedRun::new(*inputs, progress)?)),
         };
         Ok(Served {
             threads: Threads::new(options.workers),
@@ -138,18 +141,18 @@ impl Served {
     }
 
     /// What to answer from.
-    pub fn subject(&self) -> Subject {
+    pub fn subject(&self) -> ServedSubject {
         match &self.origin {
-            Origin::Collection(collection) => Subject::Commit(collection.commit()),
-            Origin::Run(run) => Subject::Run(Arc::clone(run)),
+            ServedOrigin::Collection(collection) => ServedSubject::Commit(collection.commit()),
+            ServedOrigin::Run(run) => ServedSubject::Run(Arc::clone(run)),
         }
     }
 
     /// Which kind of thing is served.
     pub fn kind(&self) -> ServedKind {
         match self.origin {
-            Origin::Collection(_) => ServedKind::Collection,
-            Origin::Run(_) => ServedKind::Output,
+            ServedOrigin::Collection(_) => ServedKind::Collection,
+            ServedOrigin::Run(_) => ServedKind::Output,
         }
     }
 
@@ -159,8 +162,8 @@ impl Served {
     /// 404 where it is an output.
     pub fn collection(&self) -> std::result::Result<&ServedCollection, HttpError> {
         match &self.origin {
-            Origin::Collection(collection) => Ok(collection),
-            Origin::Run(_) => Err(HttpError::missing(
+            ServedOrigin::Collection(collection) => Ok(collection),
+            ServedOrigin::Run(_) => Err(HttpError::missing(
                 "an output is served: it takes no texts and no changes, and has no commits; load its files into a collection",
             )),
         }
@@ -170,11 +173,11 @@ impl Served {
     /// what is served stays.
     pub fn refresh(&self) {
         let (looked, stays) = match &self.origin {
-            Origin::Collection(collection) => {
+            ServedOrigin::Collection(collection) => {
                 let served = collection.commit();
                 (self.look(collection, &served), format!("commit {}", served.number()))
             }
-            Origin::Run(run) => {
+            ServedOrigin::Run(run) => {
                 (run.check().map_err(|error| (gone(&error), Some(error))), "what was read of it".to_owned())
             }
         };
