@@ -128,7 +128,7 @@ async function examine(page, name) {
 /// Keys step through the members of a cluster, and the way back leads through them.
 async function step(page, base) {
   await page.goto(`${base}clusters`);
-  await page.locator("tbody th a").first().click();
+  await Promise.all([page.waitForURL(/clusters\/[0-9.]+$/), page.locator("tbody th a").first().click()]);
   const cluster = page.url();
   const members = [];
   for (let at = 0; at < 3; at += 1) {
