@@ -26,7 +26,6 @@ pub fn reader(mut data: &[u8]) {
     let (text, id) =
         [("text", "id"), ("a.b", "a.id"), ("a", "a"), ("a.b.c", "text")][usize::from(wanted % 4)];
     let fields = Arc::new(Fields {
-        within: None,
         id: path(id),
         text: path(text),
         missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },

@@ -85,6 +85,7 @@ pub(crate) fn fields(wanted: u8, max: u8) -> Arc<Fields> {
     };
     Arc::new(Fields {
         within: (wanted & 1 != 0).then(|| path("w")),
+        observed: Vec::new(),
         id: path("id"),
         text: path(if wanted & 2 == 0 { "text" } else { "meta.text" }),
         missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },

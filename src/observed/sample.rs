@@ -45,7 +45,8 @@ impl SampleShare {
 
     /// Counts a document; whether it is at a level that fits.
     fn admits(&self, level: u32, bytes: u64) -> bool {
-        if level < self.level() {
+        // A text that never fits would leave no room for others.
+        if level < self.level() || bytes > self.most {
             return false;
         }
         self.bytes[(level as usize).min(LEVELS - 1)].fetch_add(bytes, Relaxed);

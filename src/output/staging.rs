@@ -41,9 +41,10 @@ impl Staging {
         refuse_existing(out)?;
         let parent = parent(out);
         if fs::metadata(&parent).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            let (out, parent) = (out.display(), parent.display());
             return Err(Error::config(format!(
-                "--out {out}: there is no folder {parent}; make it first: mkdir -p {parent}"
+                "--out {}: there is no folder {}; make it first: mkdir -p {parent:?}",
+                out.display(),
+                parent.display()
             )));
         }
         let prefix = partial_name(name);

@@ -75,7 +75,8 @@ fn clusters_are_those_of_the_lists_in_any_order_and_pages() {
         let least = inexact.map(|row| row["resemblance"].as_f64().unwrap()).reduce(f64::min);
         let brief = json!({
             "cluster": cluster["cluster"], "size": cluster["size"], "representative": cluster["representative"],
-            "removed": removed.len(), "file": removed[0]["representative_file"],
+            "removed": removed.len(), "copies": removed.iter().filter(|row| row["reason"] == "exact").count(),
+            "file": removed[0]["representative_file"],
             "line": removed[0]["representative_line"],
             "least": least.map(|least| json!({"resemblance": least})),
         });
@@ -214,6 +215,34 @@ fn documents_are_explained_as_explain_does() {
     }
 }
 
+/// Places that lists do not name, ids that repeat, and ids that look like places.
+#[test]
+fn a_document_is_found_by_its_place_whatever_its_id_is() {
+    let dir = Dir::new();
+    let rows =
+        [("a", 0), ("in.jsonl:3", 0), ("b", 0), ("b", 90)].map(|(id, from)| line(id, &words(from, 40)));
+    dir.write("in.jsonl", rows.concat());
+    dir.alike("dedup in.jsonl --out out -q", None).ok();
+    let server = Server::of(&dir, "out", "");
+    let page = server.json("/clusters/1?member=in.jsonl%3A3");
+    assert_eq!((&page["compared"]["id"], &page["compared"]["line"]), (&json!("b"), &json!(3)), "{page}");
+    assert_eq!(server.json("/clusters/1?member=in.jsonl%3A2")["compared"]["line"], 2);
+    // Of an id that repeats the link leads to the place.
+    let shown = server.ask("GET", "/clusters/1", &[("Accept", BROWSER)], b"").status(200);
+    let markup = Markup::read(&shown.body);
+    let links = markup.tags.iter().filter_map(|tag| tag.attributes.get("href"));
+    let documents: Vec<&String> = links.filter(|to| to.starts_with("/documents/")).collect();
+    assert!(documents.len() > 3 && documents.iter().all(|to| to.contains("in.jsonl%3A")), "{documents:?}");
+    let rows = (0..3).map(|at| line(&format!("k{at}"), &words(7000, 60)));
+    dir.write("kept.jsonl", rows.collect::<String>());
+    dir.alike("dedup kept.jsonl --out kept -q --keep-per-cluster 2", None).ok();
+    let server = Server::of(&dir, "kept", "");
+    for place in ["kept.jsonl:1", "kept.jsonl:2", "kept.jsonl:3"] {
+        let page = server.json(&format!("/document?id={}", encoded(place)));
+        assert_eq!(page["document"]["cluster"], 1, "{place}: {page}");
+    }
+}
+
 #[test]
 fn an_output_takes_nothing_and_says_so() {
     let dir = made("");
@@ -308,9 +337,11 @@ fn what_changes_beneath_is_told_and_the_rest_is_served_on() {
     let server = Server::of(&dir, "out", "");
     fs::rename(dir.join("two.jsonl"), dir.join("away")).unwrap();
     assert_eq!(server.get("/documents/f3-1").status, 500);
+    server.until("/readyz", |reply| reply.status == 503 && reply.message().contains("inputs"));
     let clusters = server.json("/clusters?limit=1000");
     fs::rename(dir.join("away"), dir.join("two.jsonl")).unwrap();
     server.get("/documents/f3-1").status(200);
+    server.until("/readyz", |reply| reply.status == 200);
     fs::rename(dir.join("out"), dir.join("elsewhere")).unwrap();
     server.until("/readyz", |reply| reply.status == 503);
     assert_eq!(server.json("/clusters?limit=1000"), clusters);
@@ -319,6 +350,10 @@ fn what_changes_beneath_is_told_and_the_rest_is_served_on() {
     fs::remove_dir_all(dir.join("out")).unwrap();
     dir.alike("dedup one.jsonl --out out -q", None).ok();
     server.until("/readyz", |reply| reply.status == 503 && reply.message().contains("another output"));
+    // Nothing is said of the one by the lists of the other.
+    for path in ["/clusters/1", "/documents/f3-1"] {
+        server.get(path).status(503);
+    }
     // Before it is served, too.
     fs::remove_file(dir.join("out/duplicates.jsonl")).unwrap();
     dir.alike("serve out --listen 0", None).code(4);

@@ -144,15 +144,17 @@ impl FinishedRun {
         serde_json::from_slice(&text).map_err(|_| self.damaged(SUMMARY, 1))
     }
 
-    /// When its `summary.json` was written, which is written last, and its bytes.
+    /// What tells its `summary.json`, which is written last, from that of another run: the file, when it was written, and its
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Io`].
     #[cfg(feature = "serve")]
-    pub fn written(&self) -> Result<(Option<std::time::SystemTime>, u64)> {
+    pub fn written(&self) -> Result<(u64, Option<std::time::SystemTime>, u64)> {
+        use std::os::unix::fs::MetadataExt;
         let path = self.folder.join(SUMMARY);
         let told = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?;
-        Ok((told.modified().ok(), told.len()))
+        Ok((told.ino(), told.modified().ok(), told.len()))
     }
 
     /// Refuses a folder that another version wrote: what it would find need not be the same.

@@ -6,14 +6,12 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::folder::FinishedRun;
-use super::lists::{ClusterRead, DuplicateRead};
+use super::lists::{CHECKED, ClusterRead, DuplicateRead};
 use crate::error::Result;
 use crate::flow::Reason;
 use crate::progress::Progress;
 use crate::similarity::ReportedScores;
 
-/// Rows read between two looks at whether to stop.
-const CHECKED: usize = 4096;
 /// A file of a document that the lists give no place of.
 const NOWHERE: u32 = u32::MAX;
 
@@ -26,6 +24,8 @@ pub struct ListedCluster {
     pub size: u64,
     /// Those of them that are removed.
     pub removed: u64,
+    /// Those of these that are copies of what is kept.
+    pub copies: u64,
     /// The name of what stands for it: its id, or its file and line.
     pub representative: String,
     /// The file of that; none where nothing of the cluster was removed.
@@ -46,6 +46,8 @@ pub struct ListedDocument {
     pub cluster: u64,
     /// Whether it is kept.
     pub kept: bool,
+    /// Whether it is a protected one, which stays in any case.
+    pub protected: bool,
     /// Its file; lists name no place of what is kept beside a representative.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -74,6 +76,7 @@ struct IndexedDocument {
     line: u64,
     file: u32,
     kept: bool,
+    protected: bool,
 }
 
 /// All clusters of a run, and all documents in them. A cluster takes about 120 bytes and the name of its representative; a
@@ -148,11 +151,13 @@ impl ListIndex {
                 line: 0,
                 file: NOWHERE,
                 kept: true,
+                protected: false,
             }));
             let cluster = ListedCluster {
                 cluster: row.cluster,
                 size: row.size,
                 removed: 0,
+                copies: 0,
                 representative: row.representative,
                 file: None,
                 line: None,
@@ -167,11 +172,12 @@ impl ListIndex {
             }
             let Some((place, first)) = at.get(&row.cluster) else { return Ok(()) };
             let IndexedByFile { cluster, file } = &mut clusters[*place];
-            cluster.removed += 1;
+            let is_copy = row.reason == Reason::Exact.name();
+            (cluster.removed, cluster.copies) = (cluster.removed + 1, cluster.copies + u64::from(is_copy));
+            documents[*first].protected |= row.is_against();
             (cluster.line, *file) = (Some(row.representative_line), files.number(row.representative_file));
             (documents[*first].line, documents[*first].file) = (row.representative_line, *file);
-            if row.reason != Reason::Exact.name() && looser(Some(&row.scores), cluster.least.as_ref()).is_lt()
-            {
+            if !is_copy && looser(Some(&row.scores), cluster.least.as_ref()).is_lt() {
                 cluster.least = Some(row.scores);
             }
             documents.push(IndexedDocument {
@@ -180,6 +186,7 @@ impl ListIndex {
                 line: row.line,
                 file: files.number(row.file),
                 kept: false,
+                protected: false,
             });
             Ok(())
         })?;
@@ -233,7 +240,7 @@ impl ListIndex {
         ListedCluster { file: self.files.name(of.file).map(str::to_owned), ..of.cluster.clone() }
     }
 
-    /// How many clusters there are of each size of 1 to 2, 3 to 4, 5 to 8 and so on, the smallest first: least and greatest size,
+    /// How many clusters there are of the size 2, of 3 to 4, 5 to 8 and so on, the smallest first: least and greatest size,
     /// clusters. Sizes without one are left out.
     pub fn sizes(&self) -> Vec<(u64, u64, u64)> {
         let mut found: Vec<(u64, u64, u64)> = Vec::new();
@@ -268,6 +275,7 @@ impl ListIndex {
             id: document.id.to_string(),
             cluster: document.cluster,
             kept: document.kept,
+            protected: document.protected,
             line: file.is_some().then_some(document.line),
             file,
         }

@@ -10,9 +10,13 @@ use serde::de::DeserializeOwned;
 use super::document::PlaceInFile;
 use super::folder::FinishedRun;
 use crate::error::Result;
+use crate::progress::Progress;
 #[cfg(feature = "parquet")]
 use crate::read::{discover, row_objects};
 use crate::similarity::ReportedScores;
+
+/// Rows read between two looks at whether to stop.
+pub(super) const CHECKED: usize = 4096;
 
 /// A document of a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +79,13 @@ pub(super) struct DuplicateRead {
     against_set: Option<String>,
 }
 
+impl DuplicateRead {
+    /// Whether what stands for it is protected.
+    pub(super) fn is_against(&self) -> bool {
+        self.against.is_some() || self.against_set.is_some()
+    }
+}
+
 #[derive(Deserialize)]
 struct AgainstRead {
     set: String,
@@ -125,8 +136,12 @@ impl FinishedRun {
     /// The clusters of these numbers, as far as there are such.
     ///
     /// # Errors
-    /// Those of [`FinishedRun::clusters_with`].
-    pub fn clusters(&self, numbers: &BTreeSet<u64>) -> Result<BTreeMap<u64, FinishedCluster>> {
+    /// Those of [`FinishedRun::clusters_with`], and [`crate::error::Error::Interrupted`].
+    pub fn clusters(
+        &self,
+        numbers: &BTreeSet<u64>,
+        progress: &Progress,
+    ) -> Result<BTreeMap<u64, FinishedCluster>> {
         let mut found: BTreeMap<u64, FinishedCluster> = BTreeMap::new();
         if numbers.is_empty() {
             return Ok(found);
@@ -140,7 +155,13 @@ impl FinishedRun {
             scores: None,
             parent: None,
         };
+        let mut rows = 0_usize;
+        let mut look = || {
+            rows += 1;
+            if rows.is_multiple_of(CHECKED) { progress.check() } else { Ok(()) }
+        };
         self.list("clusters", &mut |row: ClusterRead| {
+            look()?;
             if numbers.contains(&row.cluster) {
                 let beside = row.kept.unwrap_or_default().into_iter().skip(1);
                 let cluster = FinishedCluster {
@@ -154,6 +175,7 @@ impl FinishedRun {
             Ok(())
         })?;
         self.list("duplicates", &mut |row: DuplicateRead| {
+            look()?;
             let Some(cluster) = found.get_mut(&row.cluster) else { return Ok(()) };
             let DuplicateRead { id, file, line, representative_file, representative_line, scores, .. } = row;
             let set = row.against.map(|against| against.set).or(row.against_set);

@@ -116,7 +116,9 @@ fn loss_of(field: &str, counts: BTreeMap<FieldValue, LossCount>, months_only: bo
     counts.iter().for_each(|(value, count)| months.entry(value.by_month()).or_default().add(*count));
     let dated = months.iter().filter(|(value, _)| matches!(value, FieldValue::Month(_)));
     let by_month = dated.map(|(_, count)| count.documents).sum::<u64>() * 2 > documents;
-    let too_many = !by_month && (months_only || counts.len() > MOST_VALUES);
+    let too_many = !by_month
+        && (months_only
+            || counts.keys().filter(|value| **value != FieldValue::Missing).count() > MOST_VALUES);
     let mut loss = FieldLoss {
         field: field.to_owned(),
         by_month,

@@ -56,7 +56,18 @@ impl FinishedQuestions<'_> {
     pub fn explain(&self, first: &str, second: Option<&str>) -> Result<Explanation> {
         let asked: BTreeSet<String> =
             [Some(first), second].into_iter().flatten().map(str::to_owned).collect();
-        let found = self.found(&asked)?;
+        let mut asked = asked;
+        let mut found = self.found(&asked)?;
+        if self.run().record.keep_per_cluster > 1 {
+            // What is kept beside others stands in lists by its name alone.
+            for one in [Some(first), second].into_iter().flatten() {
+                let document = self.chosen(one, &found.documents)?;
+                asked.extend(cluster_of(&found.clusters, document).is_none().then(|| document.name()));
+            }
+            if asked.len() > usize::from(second.is_some()) + 1 {
+                found = self.found(&asked)?;
+            }
+        }
         let a = self.chosen(first, &found.documents)?;
         let Some(second) = second else {
             return self.one(a, &found).map(|alone| Explanation::Document(Box::new(alone)));

@@ -68,12 +68,18 @@ impl FinishedQuestions<'_> {
     /// # Errors
     /// [`Error::Config`] if there is no such cluster or member; those of [`FinishedQuestions::explain`].
     pub fn cluster(&self, number: u64, asked: MemberAsked<'_>) -> Result<ClusterMembers> {
-        let mut clusters = self.run().clusters(&BTreeSet::from([number]))?;
+        let mut clusters = self.run().clusters(&BTreeSet::from([number]), self.progress)?;
         let cluster = clusters.remove(&number).ok_or_else(|| no_cluster(&number.to_string()))?;
+        let is_at = |member: &FinishedMember, asked: &str| {
+            member.place.as_ref().is_some_and(|place| place.to_string() == asked)
+        };
+        // A place is one of one document; an id that looks like one may be of others.
+        let by_place =
+            asked.member.is_some_and(|asked| cluster.others.iter().any(|member| is_at(member, asked)));
         let is_asked = |member: &&FinishedMember| {
-            asked.member.is_none_or(|asked| {
-                member.name == asked || member.place.as_ref().is_some_and(|place| place.to_string() == asked)
-            })
+            asked
+                .member
+                .is_none_or(|asked| if by_place { is_at(member, asked) } else { member.name == asked })
         };
         let chosen: Vec<&FinishedMember> = cluster.others.iter().filter(is_asked).take(asked.limit).collect();
         if let Some(member) = asked.member.filter(|_| chosen.is_empty()) {

@@ -71,7 +71,7 @@ impl FinishedQuestions<'_> {
     fn clusters_of(&self, asked: &BTreeSet<String>) -> Result<BTreeMap<u64, FinishedCluster>> {
         let places = asked.iter().filter_map(|asked| self.run().place(asked)).collect();
         let numbers = self.run().clusters_with(asked, &places)?;
-        self.run().clusters(&numbers)
+        self.run().clusters(&numbers, self.progress)
     }
 }
 

@@ -7,7 +7,7 @@ use super::clusters::neighbour_of;
 use super::frame::{Framed, Tab};
 use super::{compare, documents, links, parts, summary};
 use crate::collection::{Comparison, Measures, Whose, WordDiff};
-use crate::output::{count, percent};
+use crate::output::{ListedCluster, count, percent};
 use crate::printable::{counted, plural, printable};
 use crate::report::{MemberPage, diff_side, diff_told, number, size_figure, table};
 use crate::serve::pages::{
@@ -97,8 +97,12 @@ pub(super) fn clusters(page: &RunClustersPage, asked: &PageAsked<'_>) -> Framed 
                 th scope="row" { a href=(of_cluster(cluster.cluster)) { (cluster.cluster) } }
                 (number(cluster.size))
                 (number(cluster.removed))
-                td { @match &cluster.least { Some(least) => { (least) } None => { "copies" } } }
-                td class="id" { (parts::document(&cluster.representative)) }
+                td { @match &cluster.least {
+                    Some(least) => { (least) }
+                    None if cluster.removed > 0 && cluster.copies == cluster.removed => { "copies" }
+                    None => { "-" }
+                } }
+                td class="id" { (document_at(&cluster.representative, cluster.file.as_deref(), cluster.line)) }
                 td class="place" { (place(cluster.file.as_deref(), cluster.line)) }
             } } }))
         }
@@ -122,7 +126,11 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
     let query = asked.query;
     let to_page = |after: Option<&str>| links::changed(&path, query, &[("after", after), ("member", None)]);
     let to_member = |key: &str| format!("{}#member", links::changed(&path, query, &[("member", Some(key))]));
-    let chosen = query.get("member");
+    let asked_for = |member: &&RunMember| {
+        query.get("member").is_some_and(|asked| member.key() == asked || member.id == asked)
+    };
+    let chosen = page.members.iter().find(asked_for).map(RunMember::key);
+    let chosen = chosen.as_deref().or(query.get("member"));
     let others: Vec<String> =
         page.members.iter().filter(|member| !member.representative).map(RunMember::key).collect();
     let (before, behind) = neighbour_of(&others, chosen);
@@ -132,7 +140,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
         h1 { "Cluster " (page.cluster.cluster) }
         p {
             (counted(page.cluster.size, "document")) ", of which " (count(page.cluster.removed)) " were removed; "
-            (parts::document(representative)) " stands for it."
+            (document_at(representative, page.cluster.file.as_deref(), page.cluster.line)) " stands for it."
         }
         nav class="steps" aria-label="Members" { ul {
             @if let Some(key) = before { li { a href=(to_member(key)) rel="prev" data-keys="k p" { "Previous member" } " " kbd { "k" } } }
@@ -151,7 +159,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
         @if let Some(member) = &page.compared {
             section id="member" aria-labelledby="member-name" {
                 h2 id="member-name" { (parts::named_short(&member.id)) " against the representative" }
-                (against(representative, member))
+                (against(&page.cluster, member))
             }
         }
         section aria-labelledby="members" {
@@ -174,6 +182,17 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
     }
 }
 
+/// What tells a document from all others: its place, or its name where lists name no place.
+fn key(name: &str, file: Option<&str>, line: Option<u64>) -> String {
+    file.zip(line).map_or_else(|| name.to_owned(), |(file, line)| format!("{file}:{line}"))
+}
+
+/// A document by its name, which leads to its page: ids may repeat, and places do not.
+fn document_at(name: &str, file: Option<&str>, line: Option<u64>) -> Markup {
+    let shown = if name.trim().is_empty() { format!("{name:?}") } else { name.to_owned() };
+    html! { a href=(links::of_document(&key(name, file, line))) { (parts::short(&shown)) } }
+}
+
 /// A place that lists may not name.
 fn place(file: Option<&str>, line: Option<u64>) -> Markup {
     match file.zip(line) {
@@ -183,12 +202,15 @@ fn place(file: Option<&str>, line: Option<u64>) -> Markup {
 }
 
 /// A member side by side with the representative.
-fn against(representative: &str, member: &MemberPage) -> Markup {
+fn against(cluster: &ListedCluster, member: &MemberPage) -> Markup {
+    let first = (cluster.representative.as_str(), cluster.file.as_deref(), cluster.line);
+    let second = (member.id.as_str(), member.file.as_deref(), member.line);
     let diff: Option<&WordDiff> = match &member.texts {
         Some(Comparison::Words(diff)) => Some(diff),
         _ => None,
     };
-    let sides = [(representative, Whose::First), (member.id.as_str(), Whose::Second)];
+    let sides = [(first, Whose::First), (second, Whose::Second)];
+    let [one, other] = [first, second].map(|(name, file, line)| key(name, file, line));
     html! {
         div class="pair" {
             p {
@@ -198,7 +220,7 @@ fn against(representative: &str, member: &MemberPage) -> Markup {
                 }
                 @if let Some(reason) = &member.reason { "; removed as " (printable(reason)) } @else { "; kept" } "."
             }
-            div class="sides" { @for (id, _) in sides { div { p { (parts::document(id)) } } } }
+            div class="sides" { @for ((name, file, line), _) in sides { div { p { (document_at(name, file, line)) } } } }
             @for place in diff.iter().flat_map(|diff| &diff.places) {
                 div class="sides" { @for (_, whose) in sides { div { (diff_side(place, whose)) } } }
             }
@@ -207,7 +229,7 @@ fn against(representative: &str, member: &MemberPage) -> Markup {
                 Some(Comparison::Missing { why }) => { p class="soft" { "No words to show: " bdi { (printable(why)) } } }
                 None => {}
             }
-            p { a href=(links::of_pair(representative, &member.id)) { "The two, and what links them" } }
+            p { a href=(links::of_pair(&one, &other)) { "The two, and what links them" } }
         }
     }
 }
@@ -229,7 +251,7 @@ fn members(page: &RunClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str)
             @let key = member.key();
             @let here = chosen == Some(&*key);
             tr class=[here.then_some("here")] {
-                th scope="row" class="id" { (parts::document(&member.id)) }
+                th scope="row" class="id" { (document_at(&member.id, member.file.as_deref(), member.line)) }
                 td {
                     @if member.representative { "the representative" }
                     @else { a href=(to_member(&key)) aria-current=[here.then_some("true")] {
@@ -257,9 +279,9 @@ pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
         (summary::find(query.get("q").unwrap_or_default()))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
-                th scope="row" class="id" { (parts::document(&document.id)) }
+                th scope="row" class="id" { (document_at(&document.id, document.file.as_deref(), document.line)) }
                 td { a href=(of_cluster(document.cluster)) { (document.cluster) } }
-                td { @if document.kept { "kept" } @else { "removed" } }
+                td { @if document.protected { "protected" } @else if document.kept { "kept" } @else { "removed" } }
                 td class="place" { (place(document.file.as_deref(), document.line)) }
             } } }))
         }

@@ -49,11 +49,10 @@ impl HttpError {
     pub(in crate::serve) fn within(error: &Error) -> HttpError {
         let what = match error {
             Error::Damaged { .. } => "the collection is damaged; its operator is told where",
-            Error::NotAnOutput(..) => "the output is not whole; its operator is told what",
             Error::InputGone { .. } | Error::InputChanged { .. } => {
                 "the inputs are not as they were; the operator is told which"
             }
-            Error::Io { .. } => "the collection cannot be read; its operator is told why",
+            Error::Io { .. } => "what is served cannot be read; its operator is told why",
             _ => "the server failed; its operator is told why",
         };
         let told = HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, what);
@@ -68,6 +67,10 @@ impl From<Error> for HttpError {
         match error {
             Error::Config(message) => HttpError::bad(message),
             error @ Error::NoDocument { .. } => HttpError::missing(error.to_string()),
+            error @ Error::NotAnOutput(..) => HttpError {
+                within: Some(error.to_string()),
+                ..HttpError::busy(5, "the output that is served is not as it was; its operator is told how")
+            },
             Error::Interrupted => HttpError::busy(1, "the answer took too long, or the server is ending"),
             error => HttpError::within(&error),
         }

@@ -163,7 +163,7 @@ impl PageName {
             PageName::Summary => ServedPage::RunSummary(Box::new(RunSummaryPage::read(run))),
             PageName::Clusters => ServedPage::RunClusters(RunClustersPage::read(run, query)?),
             PageName::Cluster(_) if query.get("threshold").is_some() => {
-                let what = "clusters of an output are not taken apart; alike report --report-from says what each threshold removes";
+                let what = "clusters of an output are not taken apart; `alike report OUT --out FILE --from T` says what each threshold removes";
                 return Err(HttpError::bad(what));
             }
             PageName::Cluster(number) => {

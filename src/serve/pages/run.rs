@@ -159,7 +159,9 @@ impl RunClusterPage {
         let number: u64 = number.parse().map_err(|_| wrong())?;
         let missing = || HttpError::missing("there is no such cluster");
         let cluster = run.index().cluster(number).ok_or_else(missing)?;
-        let listed = run.run().clusters(&BTreeSet::from([number]))?.remove(&number).ok_or_else(missing)?;
+        let numbers = BTreeSet::from([number]);
+        let mut clusters = run.of_lists(|run| run.clusters(&numbers, progress))?;
+        let listed = clusters.remove(&number).ok_or_else(missing)?;
         let (after, limit) = (query.parsed("after")?.unwrap_or(0_usize), query.limit()?);
         let mut rest = listed.members().enumerate().skip(after);
         let members = rest.by_ref().take(limit).map(RunMember::of).collect();

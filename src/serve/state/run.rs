@@ -32,8 +32,8 @@ pub struct ServedRun {
     inputs: ServedInputs,
     figures: serde_json::Value,
     index: ListIndex,
-    /// When the figures were written, and their bytes.
-    written: (Option<SystemTime>, u64),
+    /// What tells the figures from those of another run.
+    written: (u64, Option<SystemTime>, u64),
 }
 
 impl ServedRun {
@@ -79,18 +79,36 @@ impl ServedRun {
         Err(Error::NotAnOutput(self.inputs.run.path.clone(), why))
     }
 
-    /// Has questions answered, if the inputs are as they were.
+    /// Refuses inputs that are gone or were written to.
     ///
     /// # Errors
-    /// [`Error::InputGone`], and what `ask` gives.
+    /// [`Error::InputGone`].
+    pub fn check_inputs(&self) -> Result<()> {
+        self.inputs.run.check_at_hand(&self.inputs.sources)
+    }
+
+    /// Has something read of the lists, which are those that were opened before and behind that.
+    ///
+    /// # Errors
+    /// Those of [`ServedRun::check`], and what `read` gives.
+    pub fn of_lists<T>(&self, read: impl FnOnce(&FinishedRun) -> Result<T>) -> Result<T> {
+        self.check()?;
+        let found = read(&self.inputs.run)?;
+        self.check().map(|()| found)
+    }
+
+    /// Has questions answered, if lists and inputs are as they were.
+    ///
+    /// # Errors
+    /// [`Error::InputGone`], those of [`ServedRun::check`], and what `ask` gives.
     pub fn ask<T>(
         &self,
         progress: &Progress,
         ask: impl FnOnce(&FinishedQuestions<'_>) -> Result<T>,
     ) -> Result<T> {
         let ServedInputs { run, sources, tables, workers, simd, .. } = &self.inputs;
-        run.check_at_hand(sources)?;
+        self.check_inputs()?;
         let find = FinishedFind { run, sources, tables, workers: *workers, simd: *simd };
-        ask(&FinishedQuestions { find, progress })
+        self.of_lists(|_| ask(&FinishedQuestions { find, progress }))
     }
 }

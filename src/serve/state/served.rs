@@ -108,6 +108,7 @@ fn kind(error: &Error) -> &'static str {
 fn gone(error: &Error) -> &'static str {
     match error {
         Error::NotAnOutput(..) => "another output is in the place of the one that is served",
+        Error::InputGone { .. } => "the inputs of the output are not as they were",
         _ => "the output is gone",
     }
 }
@@ -177,9 +178,10 @@ impl Served {
                 let served = collection.commit();
                 (self.look(collection, &served), format!("commit {}", served.number()))
             }
-            ServedOrigin::Run(run) => {
-                (run.check().map_err(|error| (gone(&error), Some(error))), "what was read of it".to_owned())
-            }
+            ServedOrigin::Run(run) => (
+                run.check().and_then(|()| run.check_inputs()).map_err(|error| (gone(&error), Some(error))),
+                "what was read of it".to_owned(),
+            ),
         };
         let (watch, error) = match looked {
             Ok(()) => (None, None),
