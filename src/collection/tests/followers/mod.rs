@@ -117,6 +117,7 @@ fn everywhere(bench: &Bench, first: Work, next: &[Work]) -> Vec<Course> {
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn whoever_is_killed_or_without_power_at_any_operation_leaves_a_whole_collection() {
     let bench = Bench::new(false);
     for first in [LOAD, Work::Refuse("a", 300), Work::Compact, Work::Gather] {
@@ -126,6 +127,7 @@ fn whoever_is_killed_or_without_power_at_any_operation_leaves_a_whole_collection
 
 /// The followers have no folder for their runs yet.
 #[test]
+#[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn whoever_is_killed_or_without_power_in_the_first_load_leaves_a_whole_collection() {
     let bench = Bench::new(true);
     bench.try_all(&everywhere(&bench, SHORT, &[OTHER, LOAD]), "the first load");
@@ -138,6 +140,7 @@ fn whoever_is_killed_or_without_power_in_the_first_load_leaves_a_whole_collectio
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn who_dies_in_a_dataflow_leaves_a_whole_collection() {
     let bench = Bench::new(false);
     let fates = [(0, false), (0, true), (1, false), (1, true)];
@@ -150,6 +153,7 @@ fn who_dies_in_a_dataflow_leaves_a_whole_collection() {
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn a_leader_that_has_lost_the_lock_and_its_followers_spoil_nothing() {
     for (first, new) in [(SHORT, true), (Work::Compact, false), (Work::Gather, false)] {
         let (bench, mut courses) = (Bench::new(new), Vec::new());
@@ -162,6 +166,7 @@ fn a_leader_that_has_lost_the_lock_and_its_followers_spoil_nothing() {
 }
 
 #[test]
+#[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn two_events_and_two_followers_in_any_order_leave_a_whole_collection() {
     let bench = Bench::new(false);
     let courses: Vec<Course> = (0..DISTURBED).map(disturbed).collect();
