@@ -79,6 +79,7 @@ pub(super) struct DuplicateRead {
     against_set: Option<String>,
 }
 
+#[cfg(feature = "serve")]
 impl DuplicateRead {
     /// Whether what stands for it is protected.
     pub(super) fn is_against(&self) -> bool {
