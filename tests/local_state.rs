@@ -2,13 +2,17 @@
 //! hold what a collection in one folder holds, and what lies elsewhere is asked for or named.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
+use crate::support::PAGE;
 use crate::support::job::Shape;
 use crate::support::loads::{Seen, Step, counted, files, whole};
-use crate::support::local::{MANY, States, in_place, kept, named, pool, runs};
+use crate::support::local::{MANY, STATE, States, in_place, kept, machine, manifests, named, pool, runs};
 use crate::support::program::Dir;
+use crate::support::texts::{Random, line};
 
 /// What happens to a collection: a step, in which shape, with which flags beside.
 const HISTORY: [(Step, Shape, &str); 5] = [
@@ -92,4 +96,75 @@ fn local_features() {
 fn local_shingles_and_exact() {
     follow(States::Apart, "--config none.toml --clustering guarantee");
     follow(States::OneFolder, "--method exact --store-text");
+}
+
+/// Copies a folder, files and all, over what is there.
+fn copied(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copied(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// A load is over when it is committed. What is damaged of what is merged after that is told, and the load stands.
+#[test]
+fn damage_that_only_merging_meets_does_not_end_a_load() {
+    let (dir, shape) = (Dir::new(), (2, 1));
+    let state = machine(&dir, 1).join(STATE);
+    let (mut load, mut random) = (String::new(), Random(7));
+    // Loads until one of them merges what process 1 has.
+    for at in 0.. {
+        assert!(at < 30, "nothing is merged");
+        let ids = (0..40).map(|id| (format!("{at}-{id}"), random.below(6)));
+        let texts =
+            ids.map(|(id, family)| line(&id, &format!("{id} family {family} has these words in common")));
+        dir.write(&format!("{at}.jsonl"), texts.collect::<String>());
+        load = format!("load c {at}.jsonl --ngram 2 --threshold 0.5 -q");
+        if at == 0 {
+            States::Apart.done(&dir, shape, &load);
+            continue;
+        }
+        copied(&dir.join("c"), &dir.join("before"));
+        copied(&state, &dir.join("before-state"));
+        let before = runs(kept(&dir, 1).0).len();
+        States::Apart.done(&dir, shape, &load);
+        if manifests(&dir).last_key_value().unwrap().1["runs"].as_array().unwrap().len() < before {
+            break;
+        }
+    }
+    let clusters = || dir.alike("clusters c --json", None).ok().stdout;
+    let after = clusters();
+    copied(&dir.join("before"), &dir.join("c"));
+    let before = clusters();
+    assert_ne!(before, after);
+    let (mut told, mut refused) = (0, 0);
+    let own = dir.join("before-state").join(kept(&dir, 1).1);
+    for run in runs(own.clone()) {
+        let whole = fs::read(own.join(&run)).unwrap();
+        for page in 0..whole.len() / PAGE {
+            copied(&dir.join("before"), &dir.join("c"));
+            copied(&dir.join("before-state"), &state);
+            let mut damaged = whole.clone();
+            damaged[page * PAGE + 100] ^= 1;
+            fs::write(kept(&dir, 1).0.join(&run), damaged).unwrap();
+            let ended = States::Apart.job(&dir, shape, &load);
+            let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
+            let what = format!("{run}, page {page}: {codes:?}: {}{}", ended[0].stderr, ended[1].stderr);
+            if codes == [Some(0), Some(0)] {
+                assert!(clusters() == after, "{what}");
+                let names_it = ended[0].stderr.contains("process 1 (") && ended[0].stderr.contains(&*run);
+                assert!(names_it || ended[0].stderr.is_empty(), "{what}");
+                told += usize::from(names_it);
+            } else {
+                assert!(codes == [Some(4), Some(4)] && clusters() == before, "{what}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(told > 0 && refused > 0, "{told} told, {refused} refused");
 }

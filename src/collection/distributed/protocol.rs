@@ -102,6 +102,8 @@ pub(in crate::collection) struct MergePlan {
     pub(in crate::collection) job: u64,
     /// Whether only live rows stay. The leader sends which rows are live after this.
     pub(in crate::collection) live: bool,
+    /// Whether the load stands that came before: then what fails is told, and ends nobody.
+    pub(in crate::collection) stands: bool,
 }
 
 /// Runs that become one.

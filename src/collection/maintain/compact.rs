@@ -141,10 +141,12 @@ fn merge_local_runs(
     progress: &Progress,
 ) -> Result<bool> {
     keep(writer, Some(peers))?;
-    let merging = MergePlan::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
+    let mut merging = MergePlan::plan(next, 0, how, (peers.mesh().processes(), writer.job()));
     if merging.is_empty() {
         return Ok(false);
     }
+    // Only what follows a load is not of all runs.
+    merging.stands = how != Compaction::Full;
     lead_merging(writer, writer.snapshot(), next, merging, peers, progress).map(|()| true)
 }
 

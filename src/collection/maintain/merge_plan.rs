@@ -11,7 +11,7 @@ use crate::collection::commit::names::{Keeper, folder};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::writer::Writer;
-use crate::collection::distributed::protocol::{MergeGroup, MergePlan, begin_runs, collect_summaries};
+use crate::collection::distributed::protocol::{MergeGroup, MergePlan, begin_runs};
 use crate::collection::maintain::combine::{Live, Range, combine};
 use crate::collection::maintain::tiers::Compaction;
 use crate::collection::run::writer::RunSummary;
@@ -52,7 +52,7 @@ impl MergePlan {
                 next.next_run += 1;
             }
         }
-        MergePlan { manifest: next.clone(), groups, job, live: how == Compaction::Full }
+        MergePlan { manifest: next.clone(), groups, job, live: how == Compaction::Full, stands: false }
     }
 
     /// Whether there is nothing to merge.
@@ -106,9 +106,12 @@ impl MergePlan {
         live.as_ref().map_or(Ok(()), |live| live.tell(peers))?;
         let own = self.merge(snapshot, (0, live.as_ref()), progress);
         // What the others have merged is on its way, whatever has failed here.
-        let merged = collect_summaries(peers, own.as_ref().unwrap_or(&Vec::new()))?;
+        let all: Vec<Merged> = peers.gather(&told(&own))?;
         own?;
-        let merged: BTreeMap<u64, RunSummary> = merged.into_iter().collect();
+        let mut merged: BTreeMap<u64, RunSummary> = BTreeMap::new();
+        for (process, summaries) in all.into_iter().enumerate() {
+            merged.extend(summaries.map_err(|why| failed(peers, process, why))?);
+        }
         next.runs = self.replaced(std::mem::take(&mut next.runs), |group| {
             let missing = || Error::Worker(format!("run {} was merged by nobody", group.id));
             let summary = merged.get(&group.id).ok_or_else(missing)?;
@@ -150,10 +153,23 @@ impl MergePlan {
         let own = self.groups.iter().filter(|group| group.process == process);
         let wanted: Vec<u64> = own.flat_map(|group| group.runs.clone()).collect();
         self.manifest.runs.retain(|run| wanted.contains(&run.id));
-        let snapshot = Snapshot::ahead_of(storage, self.manifest.clone())?;
-        let merged = self.merge(&snapshot, (process, live.as_ref()), progress)?;
-        collect_summaries(peers, &merged).map(drop)
+        let merged = Snapshot::ahead_of(storage, self.manifest.clone())
+            .and_then(|snapshot| self.merge(&snapshot, (process, live.as_ref()), progress));
+        let merged = if self.stands { merged } else { Ok(merged?) };
+        peers.gather(&told(&merged)).map(|_: Vec<Merged>| ())
     }
+}
+
+/// What a process has merged, or why it could not.
+type Merged = std::result::Result<Vec<(u64, RunSummary)>, String>;
+
+fn told(merged: &Result<Vec<(u64, RunSummary)>>) -> Merged {
+    merged.as_ref().map(Clone::clone).map_err(Error::to_string)
+}
+
+/// What another process could not merge, where that ends nobody.
+fn failed(peers: &Peers, process: usize, why: String) -> Error {
+    Error::GaveUp { process, address: peers.mesh().address(process).to_owned(), code: 0, why }
 }
 
 #[cfg(test)]
