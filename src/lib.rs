@@ -633,6 +633,7 @@
 //! - `remote/absent.rs` - a program without the feature `remote`: every URL is refused
 //! - `remote/reader.rs` - reading an object: in few and large requests, ahead of whoever reads on
 //! - `remote/requests.rs` - what is asked of stores: which objects there are, and ranges of their bytes
+//! - `remote/upload.rs` - files that become objects, all of them or none
 //! - `remote/waiting.rs` - threads of their own for all requests, and waiting for one
 //! - `remote/trouble.rs` - what goes wrong with objects, in words that say what to do
 //! - `remote/stores/mod.rs` - what serves objects

@@ -300,8 +300,8 @@ fn who_may_not_read_is_told_what_to_do() {
     let once = [("AWS_MAX_ATTEMPTS", "1".to_owned())];
     let ran = dir.alike_with("dedup http://nowhere.invalid/a.jsonl --dry-run", None, &once).code(1);
     assert!(ran.stderr.contains("http://nowhere.invalid/a.jsonl: cannot read: "), "{}", ran.stderr);
-    let ran = dir.alike_with("dedup s3://bucket/data --out s3://bucket/out", None, &known).code(2);
-    assert!(ran.stderr.contains("--out s3://bucket/out: "), "{}", ran.stderr);
+    let ran = dir.alike_with("dedup s3://bucket/data --out s3://bucket/out", None, &known).code(1);
+    assert!(ran.stderr.contains("s3://bucket/out: cannot write: access is denied"), "{}", ran.stderr);
     dir.alike_with("load s3://bucket/archive data", None, &known).code(2).says("only inputs may be URLs");
 }
 

@@ -143,6 +143,9 @@ mod questions;
 /// Inputs from object stores and web servers, served by the tests themselves.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote;
+/// Outputs in object stores, whatever goes wrong.
+#[cfg(all(feature = "remote", feature = "parquet"))]
+mod remote_output;
 /// Documents that repeat themselves: against an obvious program, in every shape.
 mod repetition;
 /// Stored documents taken in again against one-shot runs on their texts.

@@ -77,7 +77,7 @@ fn lead(
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,
 ) -> Result<DecontaminationReport> {
-    let place = held.insert(RunFolder::new(options.out.as_deref())?);
+    let place = held.insert(RunFolder::of_all(options.out.as_deref(), peers.map(|peers| &**peers))?);
     let spool = private_folder(place.path())?;
     let corpus = find_inputs(&options.corpus, options.hint, spool.path(), progress)?;
     FormPlan::new(&corpus.sources, options.form)?;
@@ -116,7 +116,7 @@ fn lead(
     close_spool(spool, place.path())?;
     progress.check()?;
     if let Some(RunFolder::Output(staging)) = held.take() {
-        staging.commit()?;
+        staging.commit(progress)?;
     }
     Ok(report)
 }

@@ -35,7 +35,7 @@ use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferen
 use crate::session::missing_fields::warn_of_missing_fields;
 use crate::session::options::DedupOptions;
 use crate::session::page::PagePlace;
-use crate::session::run_folder::{RunFolder, close_spool};
+use crate::session::run_folder::{RunFolder, close_spool, is_store};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::glance::{is_looked_at, show_glance};
 use crate::terminal::interrupt::stop_on_interrupt;
@@ -183,7 +183,7 @@ fn dedup(
     close_spool(spool, staging.path())?;
     progress.check()?;
     if let Some(RunFolder::Output(staging)) = held.take() {
-        staging.commit()?;
+        staging.commit(progress)?;
     }
     Ok(summary)
 }
@@ -254,6 +254,8 @@ fn write(
 ) -> Result<Vec<KeptTally>> {
     let run = &outcome.run;
     let lists = || found.write(folder, rejected);
+    // The others do not see the folder of what goes to a store.
+    let peers = peers.filter(|_| !writes_to_store(options));
     let hands = Hands { workers: run.context.topology.workers(), peers };
     let annotate = || options.form.annotate.then(|| NoteFile::write(folder, outcome)).transpose();
     let inputs = &run.documents.inputs;
@@ -313,12 +315,16 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     let request = request(options, task, &stored, with(), progress)?;
     let request = Request { observation: options.observation()?, ..request };
     let fields = flow::assist(request, Arc::clone(progress))?;
-    if !options.dry_run {
+    if !options.dry_run && !writes_to_store(options) {
         progress.enter(Stage::Write, 0);
         let set = RecordSet { sources: &sources[own..], fields: &fields, choice: options.form };
         options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))?;
     }
     fetched(&sources, Some(peers)).map(drop)
+}
+
+fn writes_to_store(options: &DedupOptions) -> bool {
+    options.out.as_deref().is_some_and(is_store)
 }
 
 /// What all processes have fetched, if any of the inputs is an object.

@@ -49,8 +49,9 @@ pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode>
     let machine = Machine::new(&args.work.machine)?;
     let reporter = Reporter::new(&args.work.report);
     // It goes only when the other processes know that nothing is written to it any more.
-    let mut place = None;
+    let (mut place, mut status) = (None, Arc::default());
     let lead = |peers: Option<&Arc<Peers>>, progress: &Arc<Progress>| {
+        status = Arc::clone(progress);
         lead(args, machine, &mut place, &reporter, (peers, progress))
     };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| take_part(args, machine, peers, progress);
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &PassagesArgs, job: &DistributedJob) -> Result<ExitCode>
     if args.work.writes(&args.out).is_none() {
         done.report["top"] = json!(done.found.top);
     }
-    place.take().map_or(Ok(()), |place| place.finish(&done.report))?;
+    place.take().map_or(Ok(()), |place| place.finish(&done.report, &status))?;
     done.tell(args, &reporter);
     let wordless = if done.found.read.text_bytes == 0 { done.found.read.documents } else { 0 };
     warn_of_no_words(&reporter, wordless, done.found.read.documents);
@@ -106,7 +107,7 @@ fn lead(
     if args.action == ActionArg::List && args.work.to.is_some() {
         return Err(Error::config("--to is of records that are written; add --action cut or --action mark"));
     }
-    let place = held.insert(RunFolder::new(args.work.writes(&args.out))?);
+    let place = held.insert(RunFolder::of_all(args.work.writes(&args.out), peers.map(|peers| &**peers))?);
     let spool = private_folder(place.path())?;
     let input = input(args)?;
     let fold = asked_fold(&args.fold)?.unwrap_or_default();

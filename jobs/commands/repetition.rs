@@ -43,8 +43,9 @@ pub(crate) fn run(args: &RepetitionArgs, job: &DistributedJob) -> Result<ExitCod
     let machine = Machine::new(&args.work.machine)?;
     let reporter = Reporter::new(&args.work.report);
     // It goes only when the other processes know that nothing is written to it any more.
-    let mut place = None;
+    let (mut place, mut status) = (None, Arc::default());
     let lead = |peers: Option<&Arc<Peers>>, progress: &Arc<Progress>| {
+        status = Arc::clone(progress);
         lead(args, machine, &mut place, &reporter, (peers.map(|peers| &**peers), progress))
     };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| take_part(args, machine, peers, progress);
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &RepetitionArgs, job: &DistributedJob) -> Result<ExitCod
     let mut summary = report.to_json()?;
     summary["workers"] = machine.workers.into();
     add_effort(&mut summary, begun, report.text_bytes);
-    place.take().map_or(Ok(()), |place| place.finish(&summary))?;
+    place.take().map_or(Ok(()), |place| place.finish(&summary, &status))?;
     describe(&report, args, &reporter);
     warn_of_no_words(&reporter, report.empty, report.documents);
     reporter.object(&summary)
@@ -67,7 +68,7 @@ fn lead(
     reporter: &Reporter<'_>,
     (peers, progress): (Option<&Peers>, &Arc<Progress>),
 ) -> Result<RepetitionReport> {
-    let place = held.insert(RunFolder::new(args.work.writes(&args.out))?);
+    let place = held.insert(RunFolder::of_all(args.work.writes(&args.out), peers)?);
     let spool = private_folder(place.path())?;
     let mut config = Config::default();
     records(&mut config.input, &args.records);

@@ -1,18 +1,22 @@
 //! The folder that a run works in.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use alike::error::{Error, Result};
 use alike::output::{RejectedRow, Rows, Staging};
+use alike::peers::Peers;
+use alike::progress::Progress;
 use alike::read::Rejected;
+use alike::remote::ObjectUrl;
 use alike::scratch::{Scratch, private_folder};
 use alike::system_memory::peak_memory;
 use serde_json::Value;
 
-/// Where a run works: beside its output, or, in a dry run, wherever the system keeps temporary files.
+/// Where a run works: beside its output, or, in a dry run and for a store, wherever the system keeps temporary files.
 pub(crate) enum RunFolder {
-    /// Beside the output.
+    /// What becomes the output.
     Output(Staging),
     /// In a dry run.
     Nowhere(Scratch),
@@ -27,6 +31,17 @@ impl RunFolder {
         }
     }
 
+    /// The place for a run to whose output each process writes its part.
+    pub(crate) fn of_all(out: Option<&Path>, peers: Option<&Peers>) -> Result<RunFolder> {
+        match out.filter(|out| peers.is_some() && is_store(out)) {
+            Some(out) => Err(Error::config(format!(
+                "--out {}: each of several processes writes a part of it; name a folder that all of them see",
+                out.display()
+            ))),
+            None => RunFolder::new(out),
+        }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         match self {
             RunFolder::Output(staging) => staging.path(),
@@ -35,12 +50,17 @@ impl RunFolder {
     }
 
     /// Writes the summary, and gives the folder its name, if it is an output.
-    pub(crate) fn finish(self, summary: &Value) -> Result<()> {
+    pub(crate) fn finish(self, summary: &Value, progress: &Arc<Progress>) -> Result<()> {
         let RunFolder::Output(staging) = self else { return Ok(()) };
         let path = staging.path().join("summary.json");
         std::fs::write(&path, format!("{summary:#}\n")).map_err(|e| Error::io(&path, "write", e))?;
-        staging.commit()
+        staging.commit(progress)
     }
+}
+
+/// Whether output goes to a store, and no folder of it is seen by other processes.
+pub(crate) fn is_store(out: &Path) -> bool {
+    ObjectUrl::of(out).is_some()
 }
 
 /// Removes the folder of what came from standard input, which lies in that of a run.

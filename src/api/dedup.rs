@@ -241,7 +241,7 @@ impl DeduplicatedFiles {
         let mut summary = self.summary()?;
         summary.kept_bytes = Some(kept.bytes_out);
         summary.write(staging.path())?;
-        staging.commit()?;
+        staging.commit(&self.progress)?;
         Ok(kept)
     }
 

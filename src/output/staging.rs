@@ -1,43 +1,48 @@
 //! The folder in which output grows until it is complete, and the moment at which it gets its final name.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::partial_name::partial_name;
-use crate::remote::ObjectUrl;
-use crate::scratch::{Temporary, remove_dead};
+use crate::progress::{Progress, Stage};
+use crate::remote::{ObjectUrl, OutputObject, Upload, refuse_taken};
+use crate::scratch::{LOCK, Temporary, remove_dead};
 
 /// A folder that shows what permissions new ones get, and is gone at once.
 const PROBE: &str = ".new";
 
-/// A temporary folder beside the final one. Dropped without [`Staging::commit`], by an error or a panic, it takes
+/// What the names of folders begin with whose files become objects.
+const FOR_OBJECTS: &str = ".alike-out-";
+
+/// A temporary folder beside the final one, or, where the output is to be objects of a store, in the system's place for such. Dropped without [`Staging::commit`], by an error or a panic, it takes
 /// everything with it; only a killed process leaves the folder `.NAME.partial-RANDOM` behind, until the next one is to write
 /// the same output. Nothing incomplete is ever to be found under the final name.
 #[derive(Debug)]
 pub struct Staging {
     out: PathBuf,
+    /// `out`, if that is a URL.
+    url: Option<ObjectUrl>,
     folder: Temporary,
 }
 
 impl Staging {
-    /// Prepares to write `out` in a folder that is there: a mistyped name of that makes nothing.
+    /// Prepares to write `out` in a folder that is there: a mistyped name of that makes nothing. Of a URL, there may be no
+    /// object below it.
     ///
     /// # Errors
-    /// [`Error::Config`] if `out` has no name, or is to be in a folder that is not there; [`Error::OutputExists`] when there is anything of that name, be it a dangling
-    /// symbolic link; [`Error::Io`].
+    /// [`Error::Config`] if `out` has no name, is to be in a folder that is not there, or is a URL that cannot be written to;
+    /// [`Error::OutputExists`] when there is anything of that name, be it a dangling symbolic link; [`Error::Io`].
     pub fn new(out: &Path) -> Result<Staging> {
+        if let Some(url) = ObjectUrl::of(out) {
+            return Staging::for_objects(url);
+        }
         let Some(name) = out.file_name() else {
             return Err(Error::config(format!("{}: --out must name a folder to be created", out.display())));
         };
-        if ObjectUrl::of(out).is_some() {
-            return Err(Error::config(format!(
-                "--out {}: alike reads URLs and writes folders of this machine; name a folder, and copy it with the tools of \
-                 the store",
-                out.display()
-            )));
-        }
         refuse_existing(out)?;
         let parent = parent(out);
         if fs::metadata(&parent).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -52,7 +57,16 @@ impl Staging {
         // What is half done is nobody else's; the output will be as open as the umask allows.
         let folder =
             Temporary::new(&parent, &prefix, 0o700).map_err(|e| Error::io(&parent, "write in", e))?;
-        Ok(Staging { out: out.to_path_buf(), folder })
+        Ok(Staging { out: out.to_path_buf(), url: None, folder })
+    }
+
+    fn for_objects(url: ObjectUrl) -> Result<Staging> {
+        refuse_taken(&url)?;
+        let parent = std::env::temp_dir();
+        let prefix = OsStr::new(FOR_OBJECTS);
+        remove_dead(&parent, prefix);
+        let folder = Temporary::new(&parent, prefix, 0o700).map_err(|e| Error::io(&parent, "write in", e))?;
+        Ok(Staging { out: PathBuf::from(url.to_string()), url: Some(url), folder })
     }
 
     /// The temporary folder: output is written here.
@@ -66,12 +80,20 @@ impl Staging {
     /// Folders are synced, so that names survive a power failure. Contents are not: the inputs are still there
     /// and the run can be repeated, while waiting for the disk would cost more than the run itself.
     ///
+    /// Of a URL, all files become objects, `summary.json` last. Nobody is shown any of them before every byte has arrived.
+    ///
     /// # Errors
-    /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`].
-    pub fn commit(self) -> Result<()> {
+    /// [`Error::OutputExists`] if something has taken the name; [`Error::Io`]; of a URL [`Error::Interrupted`].
+    pub fn commit(self, progress: &Arc<Progress>) -> Result<()> {
+        if let Some(url) = &self.url {
+            let objects = objects(self.path())?;
+            progress.enter(Stage::Write, objects.iter().map(|object| object.bytes).sum());
+            let upload = Upload::send(url, objects, progress)?;
+            return self.folder.undisturbed(|| upload.complete());
+        }
         self.open_up();
         sync_folders(self.path())?;
-        let Staging { out, folder } = self;
+        let Staging { out, folder, .. } = self;
         folder.publish(|folder| rename_new(folder, &out)).map_err(|e| refused(&out, e))?;
         sync(&out)?;
         sync(&parent(&out))
@@ -87,6 +109,23 @@ impl Staging {
         // A file system that keeps no permissions changes none.
         let _ = opened;
     }
+}
+
+/// The files of a folder, as objects.
+fn objects(root: &Path) -> Result<Vec<OutputObject>> {
+    let mut objects = Vec::new();
+    for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
+        let entry = entry.map_err(|e| Error::io(root, "list", e.into()))?;
+        if !entry.file_type().is_file() || (entry.depth() == 1 && entry.file_name() == LOCK) {
+            continue;
+        }
+        let path = entry.into_path();
+        let bytes = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
+        let names = path.strip_prefix(root).unwrap_or(&path).iter();
+        let name = names.map(|name| name.to_string_lossy()).collect::<Vec<_>>().join("/");
+        objects.push(OutputObject { path, name, bytes });
+    }
+    Ok(objects)
 }
 
 fn refused(out: &Path, error: io::Error) -> Error {
@@ -187,7 +226,7 @@ mod tests {
         fs::create_dir(staging.path().join("kept")).expect("a folder");
         fs::write(staging.path().join("kept/x"), b"x").expect("a file");
         assert!(!out.exists());
-        staging.commit().expect("commit");
+        staging.commit(&Arc::default()).expect("commit");
         assert_eq!(fs::read(out.join("kept/x")).expect("the file"), b"x");
         assert_eq!(entries(root.path()), ["out"]);
     }
@@ -218,7 +257,7 @@ mod tests {
         drop(staging(&out));
         assert_eq!(entries(root.path()).len(), 3, "{:?}", entries(root.path()));
         assert!(used.path().is_dir() && root.path().join(".out.partial-of-mine").is_dir());
-        used.commit().expect("commit");
+        used.commit(&Arc::default()).expect("commit");
     }
 
     /// A process may be killed before its folder has a lock.
@@ -250,7 +289,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         for length in [200, 201, 255] {
             let out = root.path().join("o".repeat(length));
-            Staging::new(&out).expect("staging").commit().expect("commit");
+            Staging::new(&out).expect("staging").commit(&Arc::default()).expect("commit");
             assert!(out.is_dir(), "{length}");
         }
     }
@@ -274,7 +313,9 @@ mod tests {
         assert!(matches!(Staging::new(&file), Err(Error::OutputExists(_))));
         assert!(matches!(Staging::new(&file.join("out")), Err(Error::Io { .. })));
         assert!(matches!(Staging::new(Path::new("/")), Err(Error::Config(_))));
-        assert!(matches!(Staging::new(Path::new("s3://bucket/out")), Err(Error::Config(_))));
+        for url in ["https://example.org/out", "s3://bucket", "hf://datasets/o/n/x"] {
+            assert!(matches!(Staging::new(Path::new(url)), Err(Error::Config(_))), "{url}");
+        }
     }
 
     #[cfg(unix)]
@@ -301,7 +342,7 @@ mod tests {
             let staging = Staging::new(&out).expect("staging");
             make(&out).expect("made");
             let before = fs::symlink_metadata(&out).expect("there").modified().expect("a time");
-            assert!(matches!(staging.commit(), Err(Error::OutputExists(_))));
+            assert!(matches!(staging.commit(&Arc::default()), Err(Error::OutputExists(_))));
             assert_eq!(entries(root.path()), ["out"], "only the foreign thing is left");
             assert_eq!(fs::symlink_metadata(&out).expect("there").modified().expect("a time"), before);
         }
@@ -318,7 +359,7 @@ mod tests {
         let mode = |p: &Path| fs::metadata(p).expect("there").permissions().mode();
         let staging = Staging::new(&out).expect("staging");
         assert_eq!(mode(staging.path()) & 0o777, 0o700, "nobody looks into what is half done");
-        staging.commit().expect("commit");
+        staging.commit(&Arc::default()).expect("commit");
         assert_eq!(mode(&out), mode(&plain));
     }
 }

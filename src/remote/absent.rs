@@ -3,11 +3,13 @@
 use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::state::{Fetched, ListedObject, ObjectState, StopFlag};
 use super::url::ObjectUrl;
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 
 /// Why nothing is read.
 const ABSENT: &str =
@@ -50,6 +52,51 @@ impl NoReader {
 
     /// Cannot be called.
     pub fn state(&self) -> &ObjectState {
+        match self.0 {}
+    }
+}
+
+/// A file that becomes an object elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputObject {
+    /// The file.
+    pub path: PathBuf,
+    /// The key of the object below that of the output.
+    pub name: String,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// Why nothing is written.
+const NO_OUTPUT: &str =
+    "this build writes to no URLs: build alike with --features full, or name a folder of this machine";
+
+/// Refuses every URL.
+///
+/// # Errors
+/// [`Error::Config`].
+pub fn refuse_taken(url: &ObjectUrl) -> Result<()> {
+    Err(Error::config(format!("--out {url}: {NO_OUTPUT}")))
+}
+
+/// What writes objects: nothing.
+#[derive(Debug)]
+pub struct NoUpload(Infallible);
+
+impl NoUpload {
+    /// Refuses to.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn send(url: &ObjectUrl, _: Vec<OutputObject>, _: &Arc<Progress>) -> Result<NoUpload> {
+        refuse_taken(url).map(|()| unreachable!("every URL is refused"))
+    }
+
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn complete(self) -> Result<()> {
         match self.0 {}
     }
 }

@@ -1,8 +1,9 @@
 //! Objects in stores and on web servers, taken as files: which there are, how large they are, and their bytes at a range.
 //!
 //! An [`ObjectUrl`] names one. [`look`] and [`list`] say what is there, with a *version*: every later read is of that
-//! version or an error. An [`ObjectReader`] reads ahead of whoever reads on, and an [`ObjectSpool`] keeps what was read. Requests run on threads of their own, and
-//! whoever waits for one looks at a [`StopFlag`] meanwhile. Without the feature `remote` every URL is refused.
+//! version or an error. An [`ObjectReader`] reads ahead of whoever reads on, and an [`ObjectSpool`] keeps what was read. An
+//! [`Upload`] makes objects of files. Requests run on threads of their own, and whoever waits for one looks at a [`StopFlag`]
+//! meanwhile. Without the feature `remote` every URL is refused.
 
 mod spool;
 mod state;
@@ -19,10 +20,15 @@ mod stores;
 #[cfg(feature = "remote")]
 mod trouble;
 #[cfg(feature = "remote")]
+mod upload;
+#[cfg(feature = "remote")]
 mod waiting;
 
 #[cfg(not(feature = "remote"))]
-pub use absent::{NoReader as ObjectReader, configure, heads, list, look, traffic};
+pub use absent::{
+    NoReader as ObjectReader, NoUpload as Upload, OutputObject, configure, heads, list, look, refuse_taken,
+    traffic,
+};
 #[cfg(feature = "remote")]
 pub use reader::{ObjectReader, heads};
 #[cfg(feature = "remote")]
@@ -31,4 +37,6 @@ pub use spool::ObjectSpool;
 pub use state::{Fetched, ListedObject, ObjectState, StopFlag};
 #[cfg(feature = "remote")]
 pub use stores::configure;
+#[cfg(feature = "remote")]
+pub use upload::{OutputObject, Upload, refuse_taken};
 pub use url::ObjectUrl;

@@ -11,6 +11,9 @@ use crate::printable::printable;
 /// Most characters that are shown of what a server or a library says.
 const SAID: usize = 300;
 
+/// How answers to those begin who may not have what they ask for.
+const DENIED: [&str; 2] = ["the server answers 401", "the server answers 403"];
+
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
@@ -57,6 +60,28 @@ impl Trouble {
         }
     }
 
+    /// As an error of what was to be written.
+    pub(super) fn told_of_output(self, url: &ObjectUrl) -> Error {
+        let config = |reason: &str| Error::config(format!("--out {url}: {reason}"));
+        let failed = |said: String| Error::Io {
+            path: PathBuf::from(url.to_string()),
+            action: "write",
+            source: io::Error::other(said),
+        };
+        match self {
+            Trouble::Missing => config("there is no such bucket; check the name"),
+            Trouble::Unready(what) | Trouble::Unfit(what) => config(&what),
+            Trouble::Forbidden(said) => {
+                failed(format!("access is denied ({said}); {}", credentials(url.kind)))
+            }
+            Trouble::Changed => failed("the store says that something else is there; run again".to_owned()),
+            Trouble::Failed(said) => {
+                failed(format!("{said}; check the name, the network and the store, and run again"))
+            }
+            Trouble::Stopped => Error::Interrupted,
+        }
+    }
+
     /// What a library says of a request, with all that lies beneath: the last of it is the cause.
     pub(super) fn failed(error: &(dyn StdError + 'static)) -> Trouble {
         let mut cause = error;
@@ -78,7 +103,7 @@ impl Trouble {
 pub(super) fn credentials(kind: StoreKind) -> &'static str {
     match kind {
         StoreKind::Amazon => {
-            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, of somebody who may read it; \
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, of somebody who has access; \
              AWS_SKIP_SIGNATURE=true reads what is public; a missing object may be denied, too"
         }
         StoreKind::Google => {
@@ -130,7 +155,13 @@ impl From<object_store::Error> for Trouble {
                 let what = "the bucket is in another region; set AWS_REGION to it";
                 Trouble::Unready(what.to_owned())
             }
-            other => Trouble::failed(other),
+            other => match Trouble::failed(other) {
+                // Lists that are denied.
+                Trouble::Failed(said) if DENIED.iter().any(|denied| said.starts_with(denied)) => {
+                    Trouble::Forbidden(said)
+                }
+                trouble => trouble,
+            },
         }
     }
 }

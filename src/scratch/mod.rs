@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use temporary::remove_temporary_folders;
-pub(crate) use temporary::{Temporary, remove_dead};
+pub(crate) use temporary::{LOCK, Temporary, remove_dead};
 
 use crate::error::{Error, Result};
 

@@ -19,7 +19,7 @@ const ATTEMPTS: usize = 20;
 /// Characters behind the prefix of a name, drawn by chance.
 const DRAWN: usize = 8;
 /// The file in the folder that is locked. Network file systems lock files for all machines, and folders for none but one.
-const LOCK: &str = ".lock";
+pub(crate) const LOCK: &str = ".lock";
 /// What goes with this process. Nobody lets any of it stay while [`remove_temporary_folders`] is at work.
 static OWN: Mutex<Own> = Mutex::new(Own(Vec::new()));
 
@@ -112,6 +112,14 @@ impl Temporary {
         self.folder.disable_cleanup(true);
         self.kept = true;
         Ok(())
+    }
+
+    /// Does something that a forced end of the process waits for, and then removes the folder.
+    pub(crate) fn undisturbed<T>(self, work: impl FnOnce() -> T) -> T {
+        let own = own();
+        let done = work();
+        drop(own);
+        done
     }
 
     /// Removes the folder now, and tells whether that went well.

@@ -65,3 +65,6 @@ pub(crate) mod tables;
 pub(crate) mod texts;
 /// Small loads, compactions, and what fsck finds.
 pub(crate) mod upkeep;
+/// What a server of objects does with what is written to it.
+#[cfg(all(feature = "remote", feature = "parquet"))]
+pub(crate) mod uploads;

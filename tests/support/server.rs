@@ -1,7 +1,7 @@
 //! A server of objects, as S3, the hub of Hugging Face and plain web servers answer; and what may go wrong with one.
 //!
 //! It speaks HTTP/1.1 with a thread for each connection: HEAD and GET with `Range` and `If-Match`, ListObjectsV2 in pages,
-//! and the two calls of the hub that list a data set. It notes what it was asked for.
+//! uploads in parts ([`uploads`](super::uploads)), and the two calls of the hub that list a data set. It notes what it was asked for.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -9,6 +9,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
+
+use super::uploads::{Uploads, WriteFault, write};
 
 /// Objects to a page of a list.
 const PAGE: usize = 3;
@@ -53,6 +55,7 @@ struct Held {
     secret: Option<String>,
     /// Whether objects have tags.
     untagged: bool,
+    uploads: Uploads,
 }
 
 /// A server on this machine, until the process ends.
@@ -85,10 +88,31 @@ impl Server {
         self.held.lock().unwrap().faults.push(fault);
     }
 
+    /// Has this go wrong with what is written from now on.
+    pub(crate) fn write_fault(&self, fault: WriteFault) {
+        self.held.lock().unwrap().uploads.begin(fault);
+    }
+
+    /// Parts that were written so far, and uploads that are neither complete nor given up.
+    pub(crate) fn uploads(&self) -> (usize, usize) {
+        let held = self.held.lock().unwrap();
+        (held.uploads.parts, held.uploads.open())
+    }
+
+    /// All objects whose names begin so, by what follows.
+    pub(crate) fn objects(&self, beginning: &str) -> BTreeMap<String, Vec<u8>> {
+        let held = self.held.lock().unwrap();
+        let below = |(name, bytes): (&String, &Vec<u8>)| {
+            Some((name.strip_prefix(beginning)?.to_owned(), bytes.clone()))
+        };
+        held.objects.iter().filter_map(below).collect()
+    }
+
     /// Nothing goes wrong any more, and nothing was asked for.
     pub(crate) fn forget(&self) {
         let mut held = self.held.lock().unwrap();
         held.faults.clear();
+        held.uploads.fault = None;
         held.asked.clear();
     }
 
@@ -127,11 +151,12 @@ impl Server {
 }
 
 /// A request, as far as it matters.
-struct Request {
-    method: String,
-    path: String,
-    query: BTreeMap<String, String>,
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) query: BTreeMap<String, String>,
     headers: BTreeMap<String, String>,
+    pub(super) body: Vec<u8>,
 }
 
 fn request(input: &mut impl BufRead) -> Option<Request> {
@@ -152,7 +177,7 @@ fn request(input: &mut impl BufRead) -> Option<Request> {
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     let query = pairs.map(|(name, value)| (decoded(name), decoded(value))).collect();
-    Some(Request { method, path: decoded(path.trim_start_matches('/')), query, headers })
+    Some(Request { method, path: decoded(path.trim_start_matches('/')), query, headers, body })
 }
 
 fn decoded(text: &str) -> String {
@@ -169,7 +194,7 @@ fn decoded(text: &str) -> String {
 }
 
 /// An answer: status, headers, and the body, of which perhaps not all is sent.
-struct Answer {
+pub(super) struct Answer {
     status: u16,
     headers: String,
     body: Vec<u8>,
@@ -177,7 +202,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(status: u16, headers: &str, body: impl Into<Vec<u8>>) -> Answer {
+    pub(super) fn of(status: u16, headers: &str, body: impl Into<Vec<u8>>) -> Answer {
         let body = body.into();
         Answer { status, headers: headers.to_owned(), length: body.len(), body }
     }
@@ -215,6 +240,10 @@ fn answer(request: &Request, held: &Mutex<Held>) -> Option<Answer> {
     // A token is for the hub, and for nobody that it sends anyone to.
     if request.path.starts_with("moved/") && request.headers.contains_key("authorization") {
         return Some(Answer::of(400, "", ""));
+    }
+    if !matches!(&*request.method, "GET" | "HEAD") {
+        let Held { objects, uploads, .. } = &mut *held.lock().unwrap();
+        return write(request, objects, uploads);
     }
     if request.query.contains_key("list-type") {
         return Some(list(request, &held.lock().unwrap()));

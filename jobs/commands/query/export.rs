@@ -71,6 +71,6 @@ fn export(
     let summary = finish(Some(kept.bytes_out))?;
     summary.write(staging.path())?;
     progress.check()?;
-    staging.commit()?;
+    staging.commit(progress)?;
     Ok(summary)
 }

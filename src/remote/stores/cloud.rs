@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
+    BackoffConfig, ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectMeta, ObjectStore,
+    ObjectStoreExt, RetryConfig,
 };
 
 use super::settings::{StoreSettings, TIMES};
@@ -139,6 +140,70 @@ impl CloudStore {
             listed.push(ListedObject { url: url.with_key(object.location.as_ref()), state: state(&object) });
         }
         Ok(listed)
+    }
+
+    /// Whether there is an object of a URL, or one below it.
+    pub(in crate::remote) async fn is_taken(&self, url: &ObjectUrl) -> Outcome<bool> {
+        let prefix = key(url)?;
+        if let Some(object) = self.store.list(Some(&prefix)).next().await {
+            return object.map(|_| true).map_err(Trouble::from);
+        }
+        match self.head(url).await {
+            Ok(_) => Ok(true),
+            Err(Trouble::Missing) => Ok(false),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Begins an object, which nobody is shown before it is complete.
+    pub(in crate::remote) async fn begin(&self, url: &ObjectUrl) -> Outcome<BegunObject> {
+        let key = key(url)?;
+        let upload = self.store.put_multipart(&key).await?;
+        Ok(BegunObject { key, upload })
+    }
+
+    /// Removes what became of an object, if it is there.
+    pub(in crate::remote) async fn remove(&self, key: &ObjectKey) -> Outcome<()> {
+        match self.store.delete(&key.0).await.map_err(Trouble::from) {
+            Err(Trouble::Missing) | Ok(()) => Ok(()),
+            Err(trouble) => Err(trouble),
+        }
+    }
+}
+
+/// What an object is called within its store.
+pub(in crate::remote) struct ObjectKey(Path);
+
+/// An object that is not complete.
+pub(in crate::remote) struct BegunObject {
+    key: Path,
+    upload: Box<dyn MultipartUpload>,
+}
+
+impl BegunObject {
+    /// What it is called.
+    pub(in crate::remote) fn key(&self) -> ObjectKey {
+        ObjectKey(self.key.clone())
+    }
+
+    /// Sends its next part.
+    pub(in crate::remote) fn part(
+        &mut self,
+        bytes: Vec<u8>,
+    ) -> impl Future<Output = Outcome<()>> + Send + use<> {
+        self.upload.put_part(bytes.into()).map(|sent| sent.map_err(Trouble::from))
+    }
+
+    /// Makes it an object; if that fails, the store is to forget it.
+    pub(in crate::remote) async fn completed(mut self) -> Outcome<()> {
+        let Err(error) = self.upload.complete().await else { return Ok(()) };
+        self.given_up().await;
+        Err(error.into())
+    }
+
+    /// Has the store forget it, which it may refuse.
+    pub(in crate::remote) async fn given_up(mut self) {
+        let _ = self.upload.abort().await;
     }
 }
 

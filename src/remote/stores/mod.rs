@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use bytes::Bytes;
 
 use self::cloud::CloudStore;
+pub(super) use self::cloud::{BegunObject, ObjectKey};
 use self::hub::HubStore;
 pub use self::settings::configure;
 use self::settings::settings;
@@ -59,6 +60,17 @@ pub(super) fn store(url: &ObjectUrl) -> Result<Arc<Store>> {
 }
 
 impl Store {
+    /// The store, if it is one that can be written to.
+    pub(super) fn cloud(&self) -> Outcome<&CloudStore> {
+        match self {
+            Store::Cloud(store) => Ok(store),
+            Store::Web(_) | Store::Hub(_) => {
+                let what = "alike writes to s3://, gs:// and az://; name a folder of this machine, and copy it with other tools";
+                Err(Trouble::Unfit(what.to_owned()))
+            }
+        }
+    }
+
     /// What is known of an object.
     pub(super) async fn head(&self, url: &ObjectUrl) -> Outcome<ObjectState> {
         match self {
