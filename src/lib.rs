@@ -74,6 +74,10 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/trec/mod.rs` - TREC: SGML, one `<DOC>` behind the other
+//! - `read/formats/trec/ends.rs` - where records of TREC end
+//! - `read/formats/trec/markup.rs` - elements of SGML by their names
+//! - `read/formats/trec/parser.rs` - records of TREC to documents
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
 //! - `read/formats/warc/arc.rs` - heads of ARC

@@ -27,6 +27,8 @@ pub enum Format {
     Mbox,
     /// The whole file is one message.
     Message,
+    /// SGML as TREC hands it out, one `<DOC>` behind the other.
+    Trec,
 }
 
 /// The character between the fields of a row.
@@ -113,7 +115,7 @@ pub enum Numbering {
     Lines,
     /// Rows, from the header on where there is one.
     Rows,
-    /// Records of a crawl, whatever they are.
+    /// Records of a crawl, whatever they are, or what begins with `<DOC>`.
     Records,
     /// Messages of mail.
     Messages,

@@ -24,6 +24,8 @@ mod unit;
 mod windowed;
 
 #[cfg(test)]
+mod records_tests;
+#[cfg(test)]
 mod stretches_tests;
 #[cfg(test)]
 mod tests;

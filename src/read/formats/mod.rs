@@ -10,6 +10,7 @@ mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod text;
+mod trec;
 mod warc;
 mod whole;
 
@@ -30,6 +31,7 @@ use mail::Mail;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
 use text::WholeText;
+use trec::Trec;
 use warc::Crawl;
 
 /// What a format knows.
@@ -45,6 +47,7 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Html => Box::new(Html),
         Format::Mbox => Box::new(Mail::Mbox),
         Format::Message => Box::new(Mail::Message),
+        Format::Trec => Box::new(Trec),
     }
 }
 
@@ -177,6 +180,16 @@ static FORMATS: &[FormatRow] = &[
         recognise: mail::recognise_message,
         names: &[SaidFormat { name: "eml", about: "A message of mail a file", of: |_| Format::Message }],
     },
+    FormatRow {
+        code: trec::CODE,
+        of: |beside| (beside == 0).then_some(Format::Trec),
+        recognise: trec::recognise,
+        names: &[SaidFormat {
+            name: "trec",
+            about: "SGML of TREC: one <DOC> behind the other",
+            of: |_| Format::Trec,
+        }],
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static SaidFormat> {
@@ -250,7 +263,8 @@ mod tests {
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
         assert_eq!(
             named,
-            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml"]].concat()
+            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml", "trec"]]
+                .concat()
         );
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());
