@@ -1,12 +1,13 @@
-//! Records between tags, as TREC has them: the same clusters as of lines, and kept files byte for byte.
+//! Records between tags, as TREC and dumps of Wikipedia have them: the same clusters as of lines, and kept files byte for byte.
 
 use std::collections::BTreeSet;
+use std::io::{Read, Write};
 
 use crate::support::job::done;
 use crate::support::loads::whole;
 use crate::support::output::{Output, jsonl, label};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, text, unpack, zst};
+use crate::support::texts::{gzip, text, unpack, words, zst};
 
 /// The sample: a JSON object a line.
 fn sample() -> String {
@@ -90,7 +91,37 @@ fn kinds() -> Vec<Kind> {
             },
             after: "",
         },
+        Kind {
+            name: "wiki.xml",
+            before: format!("{WIKI}{}", redirect("A", "B")),
+            record: page,
+            after: "</mediawiki>\n",
+        },
     ]
+}
+
+/// What stands before the pages of a dump.
+const WIKI: &str = "<mediawiki xmlns=\"http://www.mediawiki.org/xml/export-0.11/\" version=\"0.11\" xml:lang=\"en\">\n  \
+    <siteinfo>\n    <sitename>W</sitename>\n    <namespaces>\n      <namespace key=\"0\" />\n    </namespaces>\n  \
+    </siteinfo>\n  ";
+
+/// A page of a dump with two revisions.
+fn page(id: &str, text: &str) -> String {
+    let text = escaped(text);
+    format!(
+        "<page>\n    <title>T {id}</title>\n    <ns>0</ns>\n    <id>{id}</id>\n    <revision>\n      <id>1</id>\n      \
+         <text bytes=\"3\">old</text>\n    </revision>\n    <revision>\n      <id>2</id>\n      \
+         <timestamp>2024-01-01T00:00:00Z</timestamp>\n      <text bytes=\"1\" xml:space=\"preserve\">{text}</text>\n    \
+         </revision>\n  </page>\n  "
+    )
+}
+
+/// A page that leads to another one.
+fn redirect(title: &str, to: &str) -> String {
+    format!(
+        "<page>\n    <title>{title}</title>\n    <id>{title}</id>\n    <redirect title=\"{to}\" />\n    <revision>\n      \
+         <text bytes=\"1\">#REDIRECT [[{to}]]</text>\n    </revision>\n  </page>\n  "
+    )
 }
 
 /// Which documents go, and for which.
@@ -254,4 +285,99 @@ fn records_of_trec_that_are_not_closed_cost_no_others() {
     let lines: Vec<u64> = found.rejected.iter().map(|row| row["line"].as_u64().unwrap()).collect();
     assert_eq!(BTreeSet::from_iter(lines), BTreeSet::from([21, 42]));
     assert!(found.kept("a") == good.concat().into_bytes());
+}
+
+/// The bytes as one bzip2 stream.
+fn bz2(bytes: &str) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+    encoder.write_all(bytes.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn unpack_bz2(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    bzip2::read::MultiBzDecoder::new(bytes).read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn streams_of_a_dump_that_lose_nothing_are_copied() {
+    let dir = Dir::new();
+    let kind = kinds().pop().unwrap();
+    let same = page("20", &words(0, 40));
+    let parts: Vec<String> = (0..6).map(|at| page(&format!("{at}"), &words(100 * at, 50))).collect();
+    let ends = [kind.before.as_str(), kind.after];
+    // The fourth stream loses its second page, the fifth all it has.
+    let streams = [
+        bz2(ends[0]),
+        bz2(&[&same, &*parts[0]].concat()),
+        bz2(&parts[1]),
+        bz2(&[&parts[2], &*same.replace("<id>20", "<id>21"), &parts[3]].concat()),
+        bz2(&same.replace("<id>20", "<id>22")),
+        bz2(&[&parts[4], &*parts[5]].concat()),
+        bz2(ends[1]),
+    ];
+    dir.write("dump.xml.bz2", streams.concat());
+    let found = dir.output("dump.xml.bz2 -w 2", "out");
+    assert_eq!(found.removed_ids(), ["21", "22"]);
+    let kept = &found.kept["dump.xml.bz2"];
+    let expected = [ends[0], &*same, &parts.concat(), ends[1]].concat();
+    assert!(unpack_bz2(kept) == expected, "{}", unpack_bz2(kept));
+    let copied = |stream: &Vec<u8>| kept.windows(stream.len()).any(|bytes| bytes == *stream);
+    assert_eq!(streams.each_ref().map(copied), [true, true, true, false, false, true, true]);
+    // As one stream it is packed anew as a whole.
+    dir.write("one.xml.bz2", bz2(&unpack_bz2(&streams.concat())));
+    assert!(unpack_bz2(&dir.output("one.xml.bz2", "one").kept["one.xml.bz2"]) == expected);
+}
+
+#[test]
+fn pages_without_a_text_are_told_and_pages_that_lead_to_others_stay() {
+    let dir = Dir::new();
+    let texts: Vec<String> = (0..30).map(|at| page(&format!("{at}"), &words(100 * at, 50))).collect();
+    let without = |text: &str| {
+        let page = page("x", "-");
+        let at = page.rfind("<text").unwrap()..page.rfind("</text>").unwrap() + "</text>".len();
+        [&page[..at.start], text, &page[at.end..]].concat()
+    };
+    let hidden = without("<text bytes=\"9\" deleted=\"deleted\" />");
+    let empty = without("<text bytes=\"0\" xml:space=\"preserve\" />");
+    let redirects = [redirect("A", "T 0"), redirect("B", "T 0"), redirect("C", "T 0")];
+    let file =
+        [WIKI, &redirects[0], &texts.concat(), &redirects[1], &hidden, &empty, &redirects[2], "</mediawiki>"];
+    dir.write("a", file.concat());
+    let found = dir.output("a -w 2", "out");
+    assert_eq!((&found.summary["documents"], found.rejected.len()), (&31.into(), 1));
+    assert_eq!(found.rejected[0]["line"], 31);
+    assert!(
+        found.rejected[0]["reason"].as_str().unwrap().starts_with("no field text"),
+        "{:?}",
+        found.rejected
+    );
+    assert!(text(found.kept("a")) == file.concat().replace(&hidden, ""));
+    let kept = dir.output("a -w 2 --missing-text keep", "kept");
+    assert_eq!((&kept.summary["documents"], kept.rejected.len()), (&32.into(), 0));
+    assert!(text(kept.kept("a")) == file.concat());
+}
+
+#[test]
+fn fields_of_pages_have_names() {
+    let dir = Dir::new();
+    let at = |id: &str, year: &str| page(id, "the same text in all of them").replace("2024", year);
+    dir.write("a", [WIKI, &at("1", "2020"), &at("2", "2021"), &at("3", "2019"), "</mediawiki>"].concat());
+    assert_eq!(dir.output("a --keep field:date:max", "newest").removed_ids(), ["1", "3"]);
+    assert_eq!(dir.output("a --keep field:id:max --id-field title", "last").removed_ids(), ["T 1", "T 2"]);
+    dir.dedup("a --shard-size 1M --out x").code(3).says("--to jsonl");
+}
+
+#[test]
+fn pages_that_are_not_closed_cost_no_others() {
+    let dir = Dir::new();
+    let pages: Vec<String> = (0..40).map(|at| page(&format!("{at}"), &words(100 * at, 50))).collect();
+    let open = "<page>\n    <title>open</title>\n    <id>9</id>\n    <revision>\n      <text>a text with";
+    let file = [WIKI, &pages[..20].concat(), open, &pages[20..].concat(), "<page>\n    <title>cut"].concat();
+    dir.write("a", &file);
+    let found = dir.output("a -w 2", "out");
+    assert_eq!((&found.summary["documents"], found.rejected.len()), (&40.into(), 2));
+    assert!(found.rejected.iter().all(|row| row["reason"] == "malformed: a <page> without its </page>"));
+    assert!(text(found.kept("a")) == [WIKI, &pages.concat()].concat());
 }

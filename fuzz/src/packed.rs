@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 
 use alike::progress::Progress;
-use alike::read::{Compression, FormatHint, Source, file_digest, gzip_members, open_decompressed};
+use alike::read::{Compression, FormatHint, Source, file_digest, packed_members, open_decompressed};
 use lzma_rust2::{XzOptions, XzWriter};
 use tempfile::TempDir;
 
@@ -76,7 +76,7 @@ pub fn packed(mut data: &[u8]) {
         for step in [1 << 10, 333] {
             assert_eq!(read(&source, step), (unpacked.clone(), whole), "in steps of {step}");
         }
-        if source.compression == Compression::Gzip {
+        if matches!(source.compression, Compression::Gzip | Compression::Bzip2) {
             members(&source, &bytes, &unpacked);
         }
         file_digest(&source, &Progress::default()).expect("readable");
@@ -107,7 +107,7 @@ fn read(source: &Source, step: usize) -> (Vec<u8>, bool) {
 
 /// Members follow each other, and together are what is unpacked.
 fn members(source: &Source, bytes: &[u8], unpacked: &[u8]) {
-    let Ok(Some(members)) = gzip_members(source, 1 << 20) else { return };
+    let Ok(Some(members)) = packed_members(source, 1 << 20) else { return };
     let (mut all, mut packed) = (Vec::new(), 0);
     for member in members {
         assert!(member.packed.start == packed && member.bytes.start == all.len() as u64, "{member:?}");

@@ -29,6 +29,8 @@ pub enum Format {
     Message,
     /// SGML as TREC hands it out, one `<DOC>` behind the other.
     Trec,
+    /// An export of MediaWiki, one page behind the other.
+    MediaWiki,
 }
 
 /// The character between the fields of a row.
@@ -115,7 +117,7 @@ pub enum Numbering {
     Lines,
     /// Rows, from the header on where there is one.
     Rows,
-    /// Records of a crawl, whatever they are, or what begins with `<DOC>`.
+    /// Records of a crawl, whatever they are, or what begins with `<DOC>` or `<page>`.
     Records,
     /// Messages of mail.
     Messages,

@@ -72,3 +72,71 @@ fn what_is_too_long_between_tags_costs_nothing_else() {
         assert_eq!(seen[2].0, (file.len() - short.len()) as u64);
     }
 }
+
+/// What a dump of small pages holds.
+fn wiki_twin(file: &str) -> Vec<(u64, String)> {
+    let starts = starts(file, "<page>", |_| true);
+    let mut seen: Vec<(u64, String)> = Vec::new();
+    for pair in starts.windows(2) {
+        let page = &file[pair[0]..pair[1]];
+        let text = page.split("</page>").next().filter(|_| page.contains("</page>"));
+        let text = text.map(|text| {
+            text.rsplit("<text>").next().unwrap_or_default().split("</text>").next().unwrap_or_default()
+        });
+        let redirect = page.contains("<redirect");
+        match text {
+            Some(_) if redirect => {}
+            Some(text) => seen.push((pair[0] as u64, text.replace("&lt;", "<").replace("&amp;", "&"))),
+            None => seen.push((pair[0] as u64, "malformed".to_owned())),
+        }
+    }
+    // What begins behind a page as another one does may be one that is cut off.
+    let behind = file.rfind("</page>").map(|end| file[end + "</page>".len()..].trim());
+    let cut = |tag: &&str| !tag.is_empty() && "<page>".starts_with(*tag) && *tag != "<page>";
+    if let Some(tag) = behind.filter(cut) {
+        seen.push(((file.len() - tag.len()) as u64, "malformed".to_owned()));
+    }
+    seen
+}
+
+fn dump() -> String {
+    let page = |number: usize| {
+        let redirect = if number % 4 == 3 { "<redirect title=\"x\" />" } else { "" };
+        let text =
+            "in &lt;b&gt; words &amp; more ".replace("&gt;", ">").replace('>', "&amp;").repeat(number % 5);
+        format!(
+            "<page>\n    <id>{number}</id>{redirect}\n<revision><text>a text {text}</text></revision>\n  </page>\n  "
+        )
+    };
+    let pages: String = (0..30).map(page).collect();
+    format!("<mediawiki>\n  {pages}</mediawiki>\n")
+}
+
+#[test]
+fn pages_are_read_as_their_slow_twin_reads_them_wherever_the_file_is_cut_off() {
+    let file = dump();
+    for end in (16..700).chain([file.len()]) {
+        let cut = &file[..end];
+        let expected = wiki_twin(cut);
+        assert_eq!(read("mediawiki", cut.as_bytes(), u64::MAX, 1 << 20), expected, "{cut}");
+        assert_eq!(read("mediawiki", cut.as_bytes(), 1, 1 << 20), expected, "{cut}");
+    }
+}
+
+#[test]
+fn no_byte_of_a_dump_can_be_changed_so_that_other_pages_suffer() {
+    let file = dump();
+    let all = wiki_twin(&file);
+    let far = 700;
+    for at in 0..far {
+        for byte in [b'<', b'>', b'/', b'&', 0, 0xff] {
+            let mut damaged = file.clone().into_bytes();
+            damaged[at] = byte;
+            let seen = read("mediawiki", &damaged, 1, 1 << 20);
+            let behind = |seen: &[(u64, String)]| {
+                seen.iter().filter(|(at, _)| *at > far as u64 + 300).cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(behind(&seen), behind(&all), "{byte} at {at}");
+        }
+    }
+}

@@ -142,6 +142,10 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
             let why = "what speaks of a page would be lost where a crawl is divided";
             Err(refused(source, why, "--shard-size"))
         }
+        (None, Format::MediaWiki) if divided => {
+            let why = "what stands around its pages would be lost where an export is divided";
+            Err(refused(source, why, "--shard-size"))
+        }
         (None, _) => Ok(Way::AsTheyAre),
     }
 }

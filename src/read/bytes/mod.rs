@@ -11,7 +11,7 @@ mod xz;
 mod zstd_window;
 
 pub use digest::{file_digest, file_digests};
-pub use members::{GzipMember, gzip_members};
+pub use members::{PackedMember, packed_members};
 pub use open::{InputFile, open_decompressed, read_short};
 pub use read_ahead::admit_read_ahead;
 pub use room::{RecordCost, RecordRoom};

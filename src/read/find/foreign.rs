@@ -20,7 +20,7 @@ const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --fea
                                or CSV";
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 19] = [
+const KNOWN: [Foreign; 18] = [
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4", instead: UNPACK },
@@ -39,7 +39,6 @@ const KNOWN: [Foreign; 19] = [
     Foreign { magic: b"{\\rtf", name: "RTF", instead: EXTRACT },
     Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: EXTRACT },
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
-    Foreign { magic: b"<mediawiki", name: "XML", instead: CONVERT },
 ];
 
 impl Foreign {

@@ -4,20 +4,6 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memmem};
 
-/// What stands behind the declarations and comments with which a file begins.
-pub(super) fn behind_prolog(bytes: &[u8]) -> &[u8] {
-    let mut rest = bytes.trim_ascii_start();
-    loop {
-        let end: &[u8] = match rest {
-            [b'<', b'!', b'-', b'-', ..] => b"-->",
-            [b'<', b'?' | b'!', ..] => b">",
-            _ => return rest,
-        };
-        let Some(at) = memmem::find(rest, end) else { return b"" };
-        rest = rest[at + end.len()..].trim_ascii_start();
-    }
-}
-
 /// An element, and where it stands.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SgmlElement {
@@ -141,11 +127,5 @@ mod tests {
             (of("d"), attribute("<DOC", "id"), attribute("<DOC id=\"a", "id")),
             (None, None, Some("a"))
         );
-    }
-
-    #[test]
-    fn declarations_and_comments_are_passed_over() {
-        assert_eq!(behind_prolog(b" <?xml version='1.0'?>\n<!-- <DOC> -->\n<!DOCTYPE a>\n<DOC>"), b"<DOC>");
-        assert_eq!((behind_prolog(b"<!-- a >"), behind_prolog(b"text")), (&b""[..], &b"text"[..]));
     }
 }

@@ -16,7 +16,6 @@ use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{StretchSplitter, cuts, next_cut};
 use crate::read::windowed::{Numbers, Windowed};
 use ends::{DocEnds, begins_doc};
-use markup::behind_prolog;
 use parser::{DocDescriber, DocParser};
 
 /// The number of the format on disk.
@@ -24,7 +23,7 @@ pub(super) const CODE: u8 = 16;
 
 /// Whether a file is SGML of TREC: a `<DOC>`, behind a declaration or a comment if there is one.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
-    begins_doc(behind_prolog(head.content())).then_some((Certainty::Certain, Format::Trec))
+    begins_doc(head.behind_prolog()).then_some((Certainty::Certain, Format::Trec))
 }
 
 /// SGML of TREC.
