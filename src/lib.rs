@@ -112,6 +112,7 @@
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/bytes/members.rs` - where the members of a gzip or bzip2 file are
+//! - `read/bytes/lz4.rs` - LZ4 frames, decoded and held against their checksums
 //! - `read/bytes/xz.rs` - windows of xz files, and their decoder
 //! - `read/bytes/zstd_window.rs` - the windows of Zstandard files, and whether the memory has room for them
 //! - `read/unit.rs` - inputs cut into units, and reading a unit
@@ -506,6 +507,7 @@
 //! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept
+//! - `output/kept/lz4.rs` - one LZ4 frame of what is written
 //! - `output/kept/members.rs` - files of small members, of which most are copied
 //! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers

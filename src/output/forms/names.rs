@@ -16,7 +16,7 @@ const KNOWN: [&str; 18] = [
 pub(super) fn output_name(source: &Source, form: Option<RecordForm>) -> (String, String) {
     let mut stem = source.name.as_str();
     if source.compression != Compression::None {
-        stem = without(stem, &[".gz", ".zst", ".bz2", ".xz"]).unwrap_or(stem);
+        stem = without(stem, &[".gz", ".zst", ".bz2", ".xz", ".lz4"]).unwrap_or(stem);
     }
     while let Some(shorter) = without(stem, &KNOWN) {
         stem = shorter;

@@ -18,8 +18,8 @@ use crate::output::{Chosen, Hands, Side};
 use crate::progress::Progress;
 use crate::read::{Compression, Cuts, Format, Source};
 
-const COMPRESSIONS: [Compression; 5] =
-    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
+const COMPRESSIONS: [Compression; 6] =
+    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz, Compression::Lz4];
 
 fn compress(bytes: &[u8], compression: Compression) -> Vec<u8> {
     match compression {
