@@ -45,8 +45,11 @@ pub(super) fn first_window(file: &mut (impl Read + Seek)) -> io::Result<u64> {
     file.seek(SeekFrom::Start(0))?;
     let mut header = Vec::new();
     Read::by_ref(file).take(6).read_to_end(&mut header)?;
-    let size = header.get(5).and_then(|sizes| block_size(*sizes)).filter(|_| header.starts_with(&MAGIC.to_le_bytes()));
-    Ok(size.map_or(0, |size| 2 * size as u64))
+    let size = header
+        .get(5)
+        .and_then(|sizes| block_size(*sizes))
+        .filter(|_| header.starts_with(&MAGIC.to_le_bytes()));
+    Ok(size.map_or(0, |size| 3 * size as u64))
 }
 
 /// The largest block of a frame, by the second byte of its descriptor.
@@ -124,7 +127,9 @@ impl<R: BufRead> Lz4Decoder<R> {
                 let passed = io::copy(&mut self.input.by_ref().take(length), &mut io::sink())?;
                 if passed == length { Ok(None) } else { Err(ErrorKind::UnexpectedEof.into()) }
             }
-            LEGACY => Err(damaged("a frame of the legacy form of LZ4, which is not read: pack it again with lz4")),
+            LEGACY => {
+                Err(damaged("a frame of the legacy form of LZ4, which is not read: pack it again with lz4"))
+            }
             _ => Err(damaged("something that is not LZ4 follows the compressed data")),
         }
     }
@@ -149,7 +154,8 @@ impl<R: BufRead> Lz4Decoder<R> {
             return Err(damaged("a frame that was compressed with a dictionary, which is not read"));
         }
         self.history.clear();
-        let length = descriptor[2..].first_chunk().filter(|_| has_length).map(|length| u64::from_le_bytes(*length));
+        let length =
+            descriptor[2..].first_chunk().filter(|_| has_length).map(|length| u64::from_le_bytes(*length));
         Ok(Lz4Frame {
             linked: flags & 0x20 == 0,
             block_checksums: flags & 0x10 != 0,
@@ -228,5 +234,140 @@ impl<R: BufRead> Read for Lz4Decoder<R> {
         into[..count].copy_from_slice(&self.block[self.taken..self.taken + count]);
         self.taken += count;
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// Flags of a descriptor beside the version.
+    const INDEPENDENT: u8 = 0x20;
+    const OF_BLOCKS: u8 = 0x10;
+    const LENGTH: u8 = 8;
+    const OF_CONTENT: u8 = 4;
+
+    /// A frame with flags of blocks of some texts, of which every third is stored as it is.
+    fn frame(flags: u8, texts: &[&[u8]]) -> Vec<u8> {
+        let content = texts.concat();
+        let mut descriptor = vec![0x40 | flags, 0x40];
+        if flags & LENGTH != 0 {
+            descriptor.extend((content.len() as u64).to_le_bytes());
+        }
+        let mut out = [&MAGIC.to_le_bytes()[..], &descriptor, &[(xxh32(&descriptor, 0) >> 8) as u8]].concat();
+        let mut before = Vec::new();
+        for (at, text) in texts.iter().enumerate() {
+            let stored = at % 3 == 2;
+            let block = match (stored, flags & INDEPENDENT) {
+                (true, _) => text.to_vec(),
+                (false, 0) => {
+                    lz4_flex::block::compress_with_dict(text, &before[before.len().saturating_sub(HISTORY)..])
+                }
+                _ => lz4_flex::block::compress(text),
+            };
+            out.extend((block.len() as u32 | u32::from(stored) << 31).to_le_bytes());
+            out.extend(&block);
+            if flags & OF_BLOCKS != 0 {
+                out.extend(xxh32(&block, 0).to_le_bytes());
+            }
+            before.extend_from_slice(text);
+        }
+        out.extend([0; 4]);
+        if flags & OF_CONTENT != 0 {
+            out.extend(xxh32(&content, 0).to_le_bytes());
+        }
+        out
+    }
+
+    /// What can be decoded, read so many bytes at a time, and what is wrong with the rest.
+    fn decoded(bytes: &[u8], step: usize) -> (Vec<u8>, Option<String>) {
+        let (mut decoder, mut all, mut into) = (Lz4Decoder::new(bytes), Vec::new(), vec![0; step]);
+        loop {
+            match decoder.read(&mut into) {
+                Ok(0) => return (all, None),
+                Ok(count) => all.extend_from_slice(&into[..count]),
+                Err(error) => return (all, Some(error.to_string())),
+            }
+        }
+    }
+
+    /// Texts of blocks that refer to those before them.
+    fn texts() -> Vec<Vec<u8>> {
+        let text =
+            |at: usize| format!("some text {at} and more of it {}", "that repeats itself ".repeat(at * 50));
+        (0..40).map(|at| text(at).into_bytes()).collect()
+    }
+
+    #[test]
+    fn frames_are_decoded_whatever_they_say_of_themselves() {
+        let texts = texts();
+        let texts: Vec<&[u8]> = texts.iter().map(|text| &**text).collect();
+        for flags in (0..16).map(|bits| bits << 2) {
+            let file = frame(flags, &texts);
+            for step in [1, 7, 1 << 20] {
+                assert!(decoded(&file, step) == (texts.concat(), None), "flags {flags:x}");
+            }
+        }
+        let skipped = [&0x184d_2a53_u32.to_le_bytes()[..], &3_u32.to_le_bytes(), b"abc"].concat();
+        let (one, none) = (frame(INDEPENDENT, &texts[..3]), frame(OF_CONTENT, &[]));
+        let file = [&skipped[..], &one, &none, &skipped, &skipped, &frame(0, &texts[3..])].concat();
+        assert!(decoded(&file, 100) == (texts.concat(), None));
+        assert_eq!(behind_skipped(&mut Cursor::new(&file)).expect("read"), Compression::Lz4);
+        let zstd = [&skipped[..], b"\x28\xb5\x2f\xfd"].concat();
+        for other in [&zstd[..], &skipped, &skipped[..5]] {
+            assert_eq!(behind_skipped(&mut Cursor::new(other)).expect("read"), Compression::Zstd);
+        }
+        assert_eq!(first_window(&mut Cursor::new(&one)).expect("read"), 3 << 16);
+        assert_eq!(first_window(&mut Cursor::new(b"\x04\x22\x4d\x18\x64")).expect("read"), 0);
+    }
+
+    #[test]
+    fn whatever_is_cut_off_or_changed_is_told() {
+        let texts = texts();
+        let texts: Vec<&[u8]> = texts[..8].iter().map(|text| &**text).collect();
+        let flags = OF_BLOCKS | LENGTH | OF_CONTENT;
+        let file = frame(flags, &texts);
+        for end in 1..file.len() {
+            let (all, wrong) = decoded(&file[..end], 1000);
+            assert!(texts.concat().starts_with(&all) && wrong.is_some(), "{end}");
+        }
+        for at in 0..file.len() {
+            let mut changed = file.clone();
+            changed[at] ^= 0x10;
+            let (all, wrong) = decoded(&changed, 1000);
+            assert!(texts.concat().starts_with(&all) && wrong.is_some(), "{at}");
+        }
+        // Without checksums there may be other bytes, but no others than a block may hold.
+        let plain = frame(0, &texts);
+        for at in 0..plain.len() {
+            let mut changed = plain.clone();
+            changed[at] ^= 0x10;
+            decoded(&changed, 1000);
+        }
+    }
+
+    #[test]
+    fn headers_that_promise_too_much_are_told() {
+        let says = |file: &[u8]| decoded(file, 100).1.unwrap_or_default();
+        let good = frame(INDEPENDENT, &[b"a b c"]);
+        let long = [&good[..7], &(1_u32 << 31 | 65_537).to_le_bytes(), &[0; 70_000]].concat();
+        assert!(says(&long).contains("longer than its frame says"));
+        let far = [&good[..7], &(1_u32 << 31 | 65_536).to_le_bytes(), b"a b"].concat();
+        assert!(!says(&far).is_empty());
+        let legacy = [&good[..], &LEGACY.to_le_bytes(), b"abc"].concat();
+        assert!(says(&legacy).contains("legacy"));
+        assert!(says(&[&good[..], b"garbage"].concat()).contains("follows"));
+        let descriptor = [0x61, 0x40, 1, 2, 3, 4];
+        let check = (xxh32(&descriptor, 0) >> 8) as u8;
+        let dictionary = [&MAGIC.to_le_bytes()[..], &descriptor, &[check], &good[7..]].concat();
+        assert!(says(&dictionary).contains("dictionary"));
+        for (flags, sizes) in [(0x80, 0x40), (0x42, 0x40), (0x40, 0x30), (0x40, 0x41), (0x40, 0xc0)] {
+            let descriptor = [flags, sizes];
+            let check = (xxh32(&descriptor, 0) >> 8) as u8;
+            let file = [&MAGIC.to_le_bytes()[..], &descriptor, &[check], &good[7..]].concat();
+            assert!(says(&file).contains("not known"), "{flags:x} {sizes:x}");
+        }
     }
 }
