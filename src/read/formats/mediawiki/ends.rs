@@ -11,7 +11,7 @@ const IN_HEAD: [&[u8]; 4] = [b"<redirect", b"<revision", PAGE, END];
 
 /// Where the bytes of a file stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum PagePlace {
+enum WikiPlace {
     /// Where a page may begin.
     #[default]
     Between,
@@ -28,7 +28,7 @@ enum PagePlace {
 /// Finds where pages end, and what stands between them.
 #[derive(Default)]
 pub(super) struct PageEnds {
-    place: PagePlace,
+    place: WikiPlace,
     /// Whether it is a page that holds a document, as far as is known.
     document: bool,
     undecided: usize,
@@ -60,30 +60,30 @@ impl Boundaries for PageEnds {
         let end = loop {
             let rest = &bytes[at..];
             match self.place {
-                PagePlace::Between => {
+                WikiPlace::Between => {
                     self.document = false;
                     if rest.len() < PAGE.len() && PAGE.starts_with(rest) {
                         return self.wait(rest, &[PAGE]);
                     }
                     let page = rest.starts_with(PAGE);
-                    self.place = if page { PagePlace::Head } else { PagePlace::Outside };
+                    self.place = if page { WikiPlace::Head } else { WikiPlace::Outside };
                     at += if page { PAGE.len() } else { 0 };
                 }
-                PagePlace::Outside => match memmem::find(rest, PAGE) {
+                WikiPlace::Outside => match memmem::find(rest, PAGE) {
                     Some(found) => break at + found,
                     None => return self.wait(rest, &[PAGE]),
                 },
-                PagePlace::Head => match self.pass_head(rest) {
-                    Some(passed) => (at, self.place) = (at + passed, PagePlace::Body),
+                WikiPlace::Head => match self.pass_head(rest) {
+                    Some(passed) => (at, self.place) = (at + passed, WikiPlace::Body),
                     None => return self.wait(rest, &IN_HEAD),
                 },
-                PagePlace::Body => {
+                WikiPlace::Body => {
                     // Both tags end so, and no text has a `>`.
                     let mut found = memmem::find_iter(rest, b"page>").map(|found| &rest[..found + 5]);
                     match found.find_map(|seen| {
                         [END, PAGE].into_iter().find(|tag| seen.ends_with(tag)).map(|tag| (seen.len(), tag))
                     }) {
-                        Some((length, END)) => (at, self.place) = (at + length, PagePlace::Behind),
+                        Some((length, END)) => (at, self.place) = (at + length, WikiPlace::Behind),
                         Some((length, _)) => {
                             // A page that is not closed is none that leads to another one, for all that is known.
                             self.document = true;
@@ -92,13 +92,13 @@ impl Boundaries for PageEnds {
                         None => return self.wait(rest, &[END, PAGE]),
                     }
                 }
-                PagePlace::Behind => match rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
+                WikiPlace::Behind => match rest.iter().position(|byte| !byte.is_ascii_whitespace()) {
                     Some(found) => break at + found,
                     None => return None,
                 },
             }
         };
-        self.place = PagePlace::Between;
+        self.place = WikiPlace::Between;
         Some(end)
     }
 
