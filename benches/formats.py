@@ -4,11 +4,12 @@ projects on the same file: megabytes of text a second, and how many documents ea
 
     benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
 
-Readers: mailbox and gzip of Python's library; warcio and fastwarc where they are installed (pip install warcio fastwarc);
-the programs gzip, zstd, bzip2 and xz. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
+Readers: mailbox, re and gzip of Python's library; warcio, fastwarc and mwxml where they are installed (pip install warcio
+fastwarc mwxml); the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
 times, and the best counts; `alike` on one worker.
 """
 import argparse
+import bz2
 import email
 import gzip
 import html
@@ -55,13 +56,40 @@ def message(name, text):
             f"Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n{body}\n\n").encode()
 
 
+def trec(name, text):
+    return f"<DOC>\n<DOCNO> {name} </DOCNO>\n<TEXT>\n{html.escape(text, False)}\n</TEXT>\n</DOC>\n".encode()
+
+
+def web(name, text):
+    head = f"<DOC>\n<DOCNO>{name}</DOCNO>\n<DOCHDR>\nhttp://a/{name}\nContent-Type: text/html; charset=utf-8\n</DOCHDR>\n"
+    return head.encode() + page(text) + b"\n</DOC>\n"
+
+
+def wiki(name, text):
+    # What XML cannot hold is left out, as MediaWiki does.
+    text = html.escape(re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]", "", text))
+    return (f"  <page>\n    <title>{name}</title>\n    <ns>0</ns>\n    <id>{name[1:]}</id>\n    <revision>\n      <id>1</id>\n"
+            f"      <timestamp>2020-01-01T00:00:00Z</timestamp>\n      <contributor>\n        <username>a</username>\n"
+            f"        <id>1</id>\n      </contributor>\n      <model>wikitext</model>\n      <format>text/x-wiki</format>\n"
+            f"      <text bytes=\"1\" xml:space=\"preserve\">{text}</text>\n    </revision>\n  </page>\n").encode()
+
+
+WIKI = (b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">\n  <siteinfo>\n    '
+        b'<sitename>W</sitename>\n    <dbname>w</dbname>\n    <base>http://a/</base>\n    <generator>g</generator>\n    '
+        b'<case>first-letter</case>\n    <namespaces>\n      <namespace key="0" case="first-letter" />\n    </namespaces>\n'
+        b'  </siteinfo>\n', b'</mediawiki>\n')
+
+
 def write(folder, source, most):
     """All files; how many documents they hold, and bytes of text."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "html").mkdir(parents=True)
-    names = ["a.jsonl", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox"]
+    names = ["a.jsonl", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox", "a.trec", "a.web.trec", "a.xml", "b.xml.bz2"]
     files = {name: open(folder / name, "wb") for name in names}
     count = size = 0
+    files["a.xml"].write(WIKI[0])
+    files["b.xml.bz2"].write(bz2.compress(WIKI[0]))
+    pages = []
     for name, text in documents(source, most):
         count, size = count + 1, size + len(text.encode())
         files["a.jsonl"].write(json.dumps({"id": name, "text": text}, ensure_ascii=False).encode() + b"\n")
@@ -69,10 +97,19 @@ def write(folder, source, most):
         files["a.warc"].write(response(name, text))
         files["a.warc.gz"].write(gzip.compress(response(name, text), 6))
         files["a.mbox"].write(message(name, text))
+        files["a.trec"].write(trec(name, text))
+        files["a.web.trec"].write(web(name, text))
+        files["a.xml"].write(wiki(name, text))
+        pages.append(wiki(name, text))
+        if len(pages) == 100:
+            files["b.xml.bz2"].write(bz2.compress(b"".join(pages)))
+            pages = []
         (folder / "html" / f"{name}.html").write_bytes(page(text))
+    files["a.xml"].write(WIKI[1])
+    files["b.xml.bz2"].write(bz2.compress(b"".join(pages)) + bz2.compress(WIKI[1]))
     for file in files.values():
         file.close()
-    for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")]:
+    for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz"), ("lz4", "lz4")]:
         if shutil.which(packer):
             with open(folder / "a.jsonl", "rb") as plain, open(folder / f"a.jsonl.{end}", "wb") as packed:
                 subprocess.run([packer, "-c"], stdin=plain, stdout=packed, check=True)
@@ -117,6 +154,17 @@ def by_mailbox(path):
     return sum(len(mail.get_payload(decode=True) or b"") > 0 for mail in parsed)
 
 
+def by_re(path):
+    with open(path, "rb") as file:
+        return len(re.findall(rb"(?ms)^<DOC>.*?<DOCNO>\s*(\S+)\s*</DOCNO>.*?^</DOC>", file.read()))
+
+
+def by_mwxml(path):
+    import mwxml
+    with (bz2.open(path, "rb") if path.suffix == ".bz2" else open(path, "rb")) as file:
+        return sum(any(revision.text for revision in found) for found in mwxml.Dump.from_file(file))
+
+
 def by_json(path):
     with open(path, encoding="utf-8") as lines:
         return sum("text" in json.loads(line) for line in lines)
@@ -137,11 +185,19 @@ def readers(name):
                 yield module, reader
             except ImportError:
                 pass
+    elif name.endswith(".trec"):
+        yield "re", by_re
+    elif ".xml" in name:
+        try:
+            __import__("mwxml")
+            yield "mwxml", by_mwxml
+        except ImportError:
+            pass
     elif name == "a.mbox":
         yield "mailbox", by_mailbox
     elif name == "a.jsonl":
         yield "json", by_json
-    for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz")]:
+    for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
         if name.endswith(end) and shutil.which(packer):
             yield f"{packer} -dc", unpacked(packer)
 

@@ -74,6 +74,15 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/trec/mod.rs` - TREC: SGML, one `<DOC>` behind the other
+//! - `read/formats/trec/ends.rs` - where records of TREC end
+//! - `read/formats/trec/markup.rs` - elements of SGML by their names
+//! - `read/formats/trec/parser.rs` - records of TREC to documents
+//! - `read/formats/mediawiki/mod.rs` - exports of MediaWiki: one page behind the other
+//! - `read/formats/mediawiki/ends.rs` - where pages end
+//! - `read/formats/mediawiki/tags.rs` - tags and entities of XML
+//! - `read/formats/mediawiki/page.rs` - what a page says, and its last revision
+//! - `read/formats/mediawiki/parser.rs` - pages of wikis to documents
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
 //! - `read/formats/warc/arc.rs` - heads of ARC
@@ -102,7 +111,8 @@
 //! - `read/bytes/read_ahead.rs` - how many bytes of objects may be under way, and what of the memory that takes
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
-//! - `read/bytes/members.rs` - where the members of a gzip file are
+//! - `read/bytes/members.rs` - where the members of a gzip or bzip2 file are
+//! - `read/bytes/lz4.rs` - LZ4 frames, decoded and held against their checksums
 //! - `read/bytes/xz.rs` - windows of xz files, and their decoder
 //! - `read/bytes/zstd_window.rs` - the windows of Zstandard files, and whether the memory has room for them
 //! - `read/unit.rs` - inputs cut into units, and reading a unit
@@ -497,7 +507,8 @@
 //! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept
-//! - `output/kept/members.rs` - gzip files of small members, of which most are copied
+//! - `output/kept/lz4.rs` - one LZ4 frame of what is written
+//! - `output/kept/members.rs` - files of small members, of which most are copied
 //! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/members.rs` - members of clusters, and what was found out about each

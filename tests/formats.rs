@@ -7,7 +7,7 @@ use crate::support::job::done;
 use crate::support::loads::whole;
 use crate::support::output::{Output, jsonl, label};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, unpack, zst};
+use crate::support::texts::{gzip, lz4, unpack, zst};
 
 /// The sample: a JSON object a line.
 fn sample() -> String {
@@ -105,6 +105,36 @@ fn the_same_documents_are_the_same_clusters_in_every_format() {
     // Of the same bytes through standard input there is the same.
     let ran = dir.alike("dedup - --out piped", Some(crawl().concat().as_bytes())).ok();
     assert!(ran.stderr.contains(&format!("removed {} of", expected.len())), "{}", ran.stderr);
+}
+
+#[test]
+fn frames_of_lz4_are_read_and_written_back() {
+    let dir = Dir::new();
+    let sample = sample();
+    dir.write("a.jsonl", &sample);
+    let plain = dir.output("a.jsonl -w 2", "plain");
+    // What it is does not hang on its name, nor on what may be skipped before it.
+    let skipped = [&b"\x5a\x2a\x4d\x18\x03\0\0\0abc"[..], &lz4(sample.as_bytes(), 70_000)].concat();
+    dir.write("a.jsonl.lz4", &skipped);
+    dir.write("b", lz4(sample.as_bytes(), usize::MAX >> 1));
+    for name in ["a.jsonl.lz4", "b"] {
+        let found = dir.output(&format!("{name} -w 2"), &format!("out-{name}"));
+        assert_eq!(decided(&found), decided(&plain), "{name}");
+        assert!(
+            found.kept[name].starts_with(b"\x04\x22\x4d\x18") && found.kept(name) == plain.kept("a.jsonl")
+        );
+    }
+    let piped = dir.alike("dedup - --out piped", Some(&skipped)).ok();
+    assert!(piped.stderr.contains(&format!("removed {} of", plain.duplicates.len())), "{}", piped.stderr);
+    for flags in ["", "--store-text"] {
+        let collection = format!("c{flags}");
+        dir.alike(&format!("load {collection} a.jsonl.lz4 {flags} --clustering guarantee"), None).ok();
+        dir.alike(&format!("export {collection} --out out-{collection}"), None).ok();
+        let exported = Output::read(&dir.join(&format!("out-{collection}")));
+        assert!(exported.kept("a.jsonl.lz4") == plain.kept("a.jsonl"), "{flags}");
+    }
+    dir.write("cut.jsonl.lz4", &skipped[..skipped.len() - 6]);
+    assert_eq!(dir.output("cut.jsonl.lz4", "cut").rejected.len(), 1);
 }
 
 #[test]
@@ -249,7 +279,6 @@ fn what_is_no_document_is_told() {
         ("a.rtf", b"{\\rtf1 text}", "RTF"),
         ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML"),
         ("dump", b"<mediawiki xmlns=\"x\">", "XML"),
-        ("trec", b"<DOC>\n<DOCNO>1</DOCNO>", "SGML"),
     ] {
         dir.write(name, bytes);
         let ran = dir.dedup(&format!("{name} --out x")).code(3).says(&format!("format {says},"));

@@ -140,6 +140,8 @@ mod processes_load;
 mod processes_refused;
 /// What may be asked of a collection: explain, check and group.
 mod questions;
+/// Records between tags, read and kept like lines.
+mod records;
 /// Inputs from object stores and web servers, served by the tests themselves.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote;

@@ -31,6 +31,21 @@ pub(crate) const MAIL: &str = "From: A <a@example.org>\nTo: b@example.org, C <c@
     --b1\nContent-Type: application/octet-stream; name*0=\"a\"; name*1=\"b\"\nContent-Disposition: attachment\n\
     Content-Transfer-Encoding: base64\n\nAAEC\n--b1--\n";
 
+/// Records of TREC: news, a page with its headers, and one as tools write it that take Wikipedia apart.
+pub(crate) const TREC: &str = "<?xml version=\"1.0\"?>\n<DOC>\n<DOCNO> AP1 </DOCNO>\n<DATE>2024-01-31</DATE>\n<HEAD>a &amp; b</HEAD>\n\
+    <TEXT>\n  <P>c d\n<P>e</TEXT>\n<v>2</v>\n</DOC>\n<DOC>\n<DOCNO>W1</DOCNO>\n<DOCHDR>\nhttp://a.example/ 1.2.3.4\n\
+    Content-Type: text/html; charset=latin1\n</DOCHDR>\n<title>f</title><p>g &eacute;</DOC>\n\
+    <doc id=\"12\" url=\"http://a.example/\" title=\"A &quot;b&quot;\">\nh i\n</doc>\n<DOC id=x >\n<HEADLINE>j</DOC>\n";
+
+/// A dump: pages of one revision and of two, one that leads to another, one without a text.
+pub(crate) const WIKI: &str = "<mediawiki version=\"0.11\">\n  <siteinfo>\n    <sitename>W</sitename>\n  </siteinfo>\n  <page>\n    \
+    <title>A &amp; b</title>\n    <ns>0</ns>\n    <id>1</id>\n    <revision><id>2</id><timestamp>2024-01-31T10:00:00Z</timestamp>\
+    <contributor><username>c</username><id>3</id></contributor><minor />\
+    <text bytes=\"9\" xml:space=\"preserve\">''d'' &lt;b&gt; &#101;</text></revision>\n  </page>\n  <page>\n    <id>2</id>\n    \
+    <redirect title=\"A\" />\n    <revision><text>#REDIRECT [[A]]</text></revision>\n  </page>\n  <page>\n    <id>3</id>\n    \
+    <revision><text>old</text></revision>\n    <revision><v>5</v><text bytes=\"1\" deleted=\"deleted\" /></revision>\n  </page>\n  \
+    <page><id>4</id><revision><text>f g</text></revision></page>\n</mediawiki>\n";
+
 /// Messages one behind the other, with a quoted line.
 pub(crate) fn mbox() -> Vec<u8> {
     let from = "From a@example.org Wed Jan 31 10:00:00 2024\n";

@@ -1,4 +1,5 @@
-//! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages and mail.
+//! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages, mail, and
+//! what stands between tags.
 
 use alike::read::{Compression, Delimiter, FormatHint, Source, boundaries, with_companions};
 use tempfile::TempDir;
@@ -64,6 +65,18 @@ pub fn eml(data: &[u8]) {
 pub fn mbox(data: &[u8]) {
     let joined = |bytes: &[u8]| [b"From a\nSubject: s\n\n", bytes].concat();
     hold(&Kind { name: "mbox", good: good::mbox, joined }, data);
+}
+
+/// Records of TREC.
+pub fn trec(data: &[u8]) {
+    let joined = |bytes: &[u8]| [b"<DOC>\n<DOCNO>1</DOCNO>\n", bytes].concat();
+    hold(&Kind { name: "trec", good: || good::TREC.into(), joined }, data);
+}
+
+/// Dumps of wikis.
+pub fn mediawiki(data: &[u8]) {
+    let joined = |bytes: &[u8]| [b"<mediawiki>\n<page><id>1</id><revision>", bytes].concat();
+    hold(&Kind { name: "mediawiki", good: || good::WIKI.into(), joined }, data);
 }
 
 /// The first bytes say what fields are wanted and how long a record may be, how large units are, whether and how the file is

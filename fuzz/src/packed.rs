@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, Read, Write};
 
 use alike::progress::Progress;
-use alike::read::{Compression, FormatHint, Source, file_digest, gzip_members, open_decompressed};
+use alike::read::{Compression, FormatHint, Source, file_digest, packed_members, open_decompressed};
 use lzma_rust2::{XzOptions, XzWriter};
 use tempfile::TempDir;
+use xxhash_rust::xxh32::xxh32;
 
 use crate::reader::gzip;
 use crate::reading::{check, fields, put};
@@ -22,7 +23,7 @@ const MOST: u64 = 4 << 20;
 
 /// A compressed form of `content`, and how names of such files end.
 pub(crate) fn pack(how: u8, content: &[u8]) -> (&'static str, Vec<u8>) {
-    match how % 4 {
+    match how % 5 {
         0 => ("gz", gzip(content)),
         1 => ("zst", zstd::encode_all(content, 1).expect("compressed")),
         2 => {
@@ -30,6 +31,7 @@ pub(crate) fn pack(how: u8, content: &[u8]) -> (&'static str, Vec<u8>) {
             encoder.write_all(content).expect("compressed");
             ("bz2", encoder.finish().expect("compressed"))
         }
+        3 => ("lz4", lz4(content)),
         _ => {
             let mut encoder = XzWriter::new(Vec::new(), XzOptions::with_preset(0)).expect("an encoder");
             encoder.write_all(content).expect("compressed");
@@ -38,13 +40,29 @@ pub(crate) fn pack(how: u8, content: &[u8]) -> (&'static str, Vec<u8>) {
     }
 }
 
+/// One LZ4 frame, with a checksum of each block and of all of them.
+fn lz4(content: &[u8]) -> Vec<u8> {
+    let descriptor = [0x74, 0x40];
+    let mut frame = [b"\x04\x22\x4d\x18", &descriptor[..], &[(xxh32(&descriptor, 0) >> 8) as u8]].concat();
+    for part in content.chunks(1000) {
+        let block = lz4_flex::block::compress(part);
+        frame.extend(u32::try_from(block.len()).expect("short").to_le_bytes());
+        frame.extend(&block);
+        frame.extend(xxh32(&block, 0).to_le_bytes());
+    }
+    frame.extend([0; 4]);
+    frame.extend(xxh32(content, 0).to_le_bytes());
+    frame
+}
+
 /// How compressed files begin.
-const MAGIC: [&[u8]; 6] = [
+const MAGIC: [&[u8]; 7] = [
     b"\x1f\x8b\x08\0",
     b"\x28\xb5\x2f\xfd",
     b"BZh11AY&SY",
     b"\xfd7zXZ\0",
     b"\x50\x2a\x4d\x18",
+    b"\x04\x22\x4d\x18\x64\x40\xa7",
     b"BZh9\x17rE8P\x90",
 ];
 
@@ -55,7 +73,7 @@ pub fn packed(mut data: &[u8]) {
     let line = b"{\"id\": 1, \"text\": \"a b c d\", \"meta\": {\"text\": \"e\"}}\n";
     let content = line.repeat(usize::from(lines));
     let (end, bytes) = match how >> 2 & 3 {
-        0 => (["gz", "zst", "bz2", "xz"][usize::from(how % 4)], data.to_vec()),
+        0 => (["gz", "zst", "bz2", "lz4", "xz"][usize::from(how % 5)], data.to_vec()),
         1 => ("x", [MAGIC[usize::from(how >> 4) % MAGIC.len()], data].concat()),
         _ => {
             let size = content.len() / (usize::from(parts % 8) + 1) + 1;
@@ -76,7 +94,7 @@ pub fn packed(mut data: &[u8]) {
         for step in [1 << 10, 333] {
             assert_eq!(read(&source, step), (unpacked.clone(), whole), "in steps of {step}");
         }
-        if source.compression == Compression::Gzip {
+        if matches!(source.compression, Compression::Gzip | Compression::Bzip2) {
             members(&source, &bytes, &unpacked);
         }
         file_digest(&source, &Progress::default()).expect("readable");
@@ -107,7 +125,7 @@ fn read(source: &Source, step: usize) -> (Vec<u8>, bool) {
 
 /// Members follow each other, and together are what is unpacked.
 fn members(source: &Source, bytes: &[u8], unpacked: &[u8]) {
-    let Ok(Some(members)) = gzip_members(source, 1 << 20) else { return };
+    let Ok(Some(members)) = packed_members(source, 1 << 20) else { return };
     let (mut all, mut packed) = (Vec::new(), 0);
     for member in members {
         assert!(member.packed.start == packed && member.bytes.start == all.len() as u64, "{member:?}");

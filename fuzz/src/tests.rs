@@ -2,7 +2,7 @@
 
 use crate::{
     arc, checkpoint, config, csv, eml, features, found, frames, histories, hosts, html, labels, lexicon,
-    manifest, mbox, packed, parquet, reader, run, tables, take, tokens, tsv, warc,
+    manifest, mbox, mediawiki, packed, parquet, reader, run, tables, take, tokens, trec, tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -140,6 +140,12 @@ fn pages_hold() {
 fn mail_holds() {
     files(eml, 19, include_str!("../dictionaries/mail.dict"), 150);
     files(mbox, 20, include_str!("../dictionaries/mail.dict"), 150);
+}
+
+#[test]
+fn records_between_tags_hold() {
+    files(trec, 24, include_str!("../dictionaries/tags.dict"), 150);
+    files(mediawiki, 25, include_str!("../dictionaries/tags.dict"), 150);
 }
 
 #[test]

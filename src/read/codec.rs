@@ -135,6 +135,11 @@ pub trait Boundaries: Send {
     /// looked at last.
     fn is_blank(&self, bytes: &[u8]) -> bool;
 
+    /// Whether records that say nothing have numbers, too.
+    fn numbers_blank(&self) -> bool {
+        true
+    }
+
     /// Whether the first record that is not blank is the header of the file.
     fn has_header(&self) -> bool;
 

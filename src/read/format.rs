@@ -27,6 +27,10 @@ pub enum Format {
     Mbox,
     /// The whole file is one message.
     Message,
+    /// SGML as TREC hands it out, one `<DOC>` behind the other.
+    Trec,
+    /// An export of MediaWiki, one page behind the other.
+    MediaWiki,
 }
 
 /// The character between the fields of a row.
@@ -113,7 +117,7 @@ pub enum Numbering {
     Lines,
     /// Rows, from the header on where there is one.
     Rows,
-    /// Records of a crawl, whatever they are.
+    /// Records of a crawl, whatever they are, or what begins with `<DOC>` or `<page>`.
     Records,
     /// Messages of mail.
     Messages,
@@ -139,16 +143,19 @@ pub enum Compression {
     Bzip2,
     /// One or more xz streams.
     Xz,
+    /// One or more LZ4 frames.
+    Lz4,
 }
 
 impl Compression {
     /// All of them, each with how names of such files end.
-    pub(super) const ALL: [(Compression, &'static str); 5] = [
+    pub(super) const ALL: [(Compression, &'static str); 6] = [
         (Compression::None, ""),
         (Compression::Gzip, ".gz"),
         (Compression::Zstd, ".zst"),
         (Compression::Bzip2, ".bz2"),
         (Compression::Xz, ".xz"),
+        (Compression::Lz4, ".lz4"),
     ];
 
     /// The compression as a number.
@@ -166,7 +173,8 @@ impl Compression {
         Compression::ALL.into_iter().find(|(known, _)| *known == self).map_or("", |(_, suffix)| suffix)
     }
 
-    /// Recognises compression by the first bytes of a file.
+    /// Recognises compression by the first bytes of a file. A frame to skip may be one of Zstandard or of LZ4: what it is shows
+    /// behind it.
     pub(super) fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -175,6 +183,7 @@ impl Compression {
             // Without any text there are no blocks.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, ..] => Compression::Bzip2,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            [0x04, 0x22, 0x4d, 0x18, ..] => Compression::Lz4,
             _ => Compression::None,
         }
     }
@@ -187,11 +196,11 @@ mod tests {
     #[test]
     fn codes_are_those_of_stored_collections() {
         let codes = Compression::ALL.map(|(compression, _)| compression.code());
-        assert_eq!(codes, [0, 1, 2, 3, 4]);
+        assert_eq!(codes, [0, 1, 2, 3, 4, 5]);
         for (compression, _) in Compression::ALL {
             assert_eq!(Compression::of_code(compression.code()), Some(compression));
         }
-        assert_eq!(Compression::of_code(5), None);
+        assert_eq!(Compression::of_code(6), None);
     }
 
     #[test]
@@ -203,6 +212,8 @@ mod tests {
         assert_eq!(Compression::of(b"BZh91AY&SY"), Compression::Bzip2);
         assert_eq!(Compression::of(b"BZh is a text"), Compression::None);
         assert_eq!(Compression::of(b"\xfd7zXZ\0\0"), Compression::Xz);
+        assert_eq!(Compression::of(b"\x04\x22\x4d\x18\x64"), Compression::Lz4);
+        assert_eq!(Compression::of(b"\x02\x21\x4c\x18"), Compression::None);
         assert_eq!(Compression::of(b""), Compression::None);
     }
 }

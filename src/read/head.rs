@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use serde::de::IgnoredAny;
 
 use super::BOM;
@@ -128,6 +128,11 @@ impl FileHead {
         self.bytes.strip_prefix(BOM).unwrap_or(&self.bytes)
     }
 
+    /// The same behind the declarations and comments with which XML and SGML begin.
+    pub(super) fn behind_prolog(&self) -> &[u8] {
+        behind_prolog(self.content())
+    }
+
     /// Whether it begins like JSON, or a later line of it does: one bad line does not make a text of the others.
     pub(super) fn has_json_records(&self) -> bool {
         let mut lines = self.content().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
@@ -175,5 +180,30 @@ impl FileHead {
             Err(error) => error.error_len().is_none() && !self.whole,
         };
         valid && memchr(0, &self.bytes).is_none()
+    }
+}
+
+/// What stands behind the declarations and comments with which a file begins.
+fn behind_prolog(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes.trim_ascii_start();
+    loop {
+        let end: &[u8] = match rest {
+            [b'<', b'!', b'-', b'-', ..] => b"-->",
+            [b'<', b'?' | b'!', ..] => b">",
+            _ => return rest,
+        };
+        let Some(at) = memmem::find(rest, end) else { return b"" };
+        rest = rest[at + end.len()..].trim_ascii_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_and_comments_are_passed_over() {
+        assert_eq!(behind_prolog(b" <?xml version='1.0'?>\n<!-- <DOC> -->\n<!DOCTYPE a>\n<DOC>"), b"<DOC>");
+        assert_eq!((behind_prolog(b"<!-- a >"), behind_prolog(b"text")), (&b""[..], &b"text"[..]));
     }
 }

@@ -24,13 +24,15 @@ mod unit;
 mod windowed;
 
 #[cfg(test)]
+mod records_tests;
+#[cfg(test)]
 mod stretches_tests;
 #[cfg(test)]
 mod tests;
 
 pub use bytes::{
-    GzipMember, InputFile, RecordCost, RecordRoom, admit_read_ahead, admit_windows, file_digest,
-    file_digests, gzip_members, open_decompressed, read_short,
+    InputFile, PackedMember, RecordCost, RecordRoom, admit_read_ahead, admit_windows, file_digest,
+    file_digests, open_decompressed, packed_members, read_short,
 };
 pub use codec::{Boundaries, Describer};
 pub use date::{Day, day, month_of, written_month};

@@ -21,6 +21,14 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// The value that a text is: a number if it is spelt as one.
+    pub(super) fn spelt(text: &str) -> Value {
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+    }
+}
+
 /// The values of observed fields, in their order: strings, or numbers spelt as in the input. Most runs observe none, and records
 /// are made by the million: they carry a word more.
 pub type ObservedValues<'a> = Option<Box<[Option<Cow<'a, str>>; OBSERVED_FIELDS]>>;

@@ -123,7 +123,9 @@ impl StretchSplitter {
                 return self.numbers.refuse(offset, refusal, sink);
             }
         }
-        self.numbers.count = number;
+        if self.ends.numbers_blank() {
+            self.numbers.count = number;
+        }
     }
 }
 

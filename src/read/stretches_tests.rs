@@ -21,7 +21,7 @@ impl Sink for Collect {
 }
 
 /// What a file of a format holds, read in units of about `target` bytes.
-fn read(name: &str, content: &[u8], target: u64, max_record_bytes: usize) -> Vec<(u64, String)> {
+pub(super) fn read(name: &str, content: &[u8], target: u64, max_record_bytes: usize) -> Vec<(u64, String)> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a");
     fs::write(&path, content).expect("written");

@@ -133,10 +133,23 @@ fn xz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("compressed")
 }
 
+/// One LZ4 frame of blocks of 20 bytes, with a checksum.
+fn lz4(bytes: &[u8]) -> Vec<u8> {
+    let mut frame = b"\x04\x22\x4d\x18\x64\x40\xa7".to_vec();
+    for part in bytes.chunks(20) {
+        let block = lz4_flex::block::compress(part);
+        frame.extend(u32::try_from(block.len()).expect("short").to_le_bytes());
+        frame.extend(block);
+    }
+    frame.extend([0; 4]);
+    frame.extend(xxhash_rust::xxh32::xxh32(bytes, 0).to_le_bytes());
+    frame
+}
+
 type Pack = fn(&[u8]) -> Vec<u8>;
 
 /// How names of compressed files end, and what makes them.
-const PACKERS: [(&str, Pack); 4] = [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz)];
+const PACKERS: [(&str, Pack); 5] = [("gz", gzip), ("zst", zstd), ("bz2", bzip2), ("xz", xz), ("lz4", lz4)];
 
 fn lines() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
@@ -210,6 +223,12 @@ fn members_and_frames_follow_each_other() {
         ("b.jsonl.zst", skippable),
         ("a.jsonl.bz2", [bzip2(front), bzip2(b""), bzip2(back)].concat()),
         ("a.jsonl.xz", [xz(front), xz(b""), xz(back)].concat()),
+        ("a.jsonl.lz4", [lz4(front), lz4(b""), lz4(back)].concat()),
+        (
+            "b.jsonl.lz4",
+            [&b"\x50\x2a\x4d\x18\x03\0\0\0abc"[..], &lz4(front), b"\x5f\x2a\x4d\x18\0\0\0\0", &lz4(back)]
+                .concat(),
+        ),
     ] {
         assert_eq!(read(&source(&folder, name, &bytes), 1, 1000), expected(content, 1000), "{name}");
     }

@@ -52,11 +52,44 @@ pub(crate) fn zst(bytes: &[u8], frame: usize) -> Vec<u8> {
     bytes.chunks(frame).flat_map(|part| zstd::encode_all(part, 1).unwrap()).collect()
 }
 
-/// Decompresses gzip or zstd, known by the first bytes; anything else is returned as it is.
+/// The bytes as LZ4 frames of at most `frame` bytes each, in blocks of 64 KiB, with checksums.
+pub(crate) fn lz4(bytes: &[u8], frame: usize) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for part in bytes.chunks(frame) {
+        packed.extend(b"\x04\x22\x4d\x18\x64\x40\xa7");
+        for block in part.chunks(64 << 10).map(lz4_flex::block::compress) {
+            packed.extend(u32::try_from(block.len()).unwrap().to_le_bytes());
+            packed.extend(block);
+        }
+        packed.extend([0; 4]);
+        packed.extend(xxhash_rust::xxh32::xxh32(part, 0).to_le_bytes());
+    }
+    packed
+}
+
+/// The text of the one LZ4 frame that bytes are, without a look at what it says of itself.
+fn unpack_lz4(bytes: &[u8]) -> Vec<u8> {
+    let (mut plain, mut rest) = (Vec::new(), &bytes[7..]);
+    loop {
+        let (head, behind) = rest.split_first_chunk().unwrap();
+        let header = u32::from_le_bytes(*head);
+        let (block, behind) = behind.split_at((header & 0x7fff_ffff) as usize);
+        match header {
+            0 => return plain,
+            _ if header >> 31 == 1 => plain.extend_from_slice(block),
+            _ => plain.extend(lz4_flex::block::decompress(block, 4 << 20).unwrap()),
+        }
+        rest = behind;
+    }
+}
+
+/// Decompresses gzip, zstd or a frame of LZ4, known by the first bytes; anything else is returned as it is.
 pub(crate) fn unpack(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {
         flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain).unwrap();
+    } else if bytes.starts_with(&[0x04, 0x22, 0x4d, 0x18]) {
+        return unpack_lz4(bytes);
     } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         zstd::Decoder::new(bytes).unwrap().read_to_end(&mut plain).unwrap();
     } else {

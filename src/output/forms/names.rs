@@ -7,16 +7,16 @@ use super::form::RecordForm;
 use crate::read::{Compression, Source, names_apart};
 
 /// How names of files end that say what is in them.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 18] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".warc", ".wet", ".arc", ".mbox",
-    ".txt", ".html", ".htm", ".eml", ".ids",
+    ".trec", ".xml", ".txt", ".html", ".htm", ".eml", ".ids",
 ];
 
 /// The name of what is written of a source in a form, or in its own: without its end, and that.
 pub(super) fn output_name(source: &Source, form: Option<RecordForm>) -> (String, String) {
     let mut stem = source.name.as_str();
     if source.compression != Compression::None {
-        stem = without(stem, &[".gz", ".zst", ".bz2", ".xz"]).unwrap_or(stem);
+        stem = without(stem, &[".gz", ".zst", ".bz2", ".xz", ".lz4"]).unwrap_or(stem);
     }
     while let Some(shorter) = without(stem, &KNOWN) {
         stem = shorter;

@@ -135,9 +135,15 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
         (None, Format::JsonLines) if annotate => Ok(Way::Lines(source.compression)),
         (None, Format::Csv { .. }) if annotate => Ok(Way::Stretches),
         (None, _) if annotate => Err(refused(source, "its form has no place for annotations", "--annotate")),
-        (None, Format::JsonLines | Format::Csv { .. } | Format::Mbox) if divided => Ok(Way::Stretches),
+        (None, Format::JsonLines | Format::Csv { .. } | Format::Mbox | Format::Trec) if divided => {
+            Ok(Way::Stretches)
+        }
         (None, Format::Warc | Format::Arc) if divided => {
             let why = "what speaks of a page would be lost where a crawl is divided";
+            Err(refused(source, why, "--shard-size"))
+        }
+        (None, Format::MediaWiki) if divided => {
+            let why = "what stands around its pages would be lost where an export is divided";
             Err(refused(source, why, "--shard-size"))
         }
         (None, _) => Ok(Way::AsTheyAre),

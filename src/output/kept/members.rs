@@ -1,4 +1,5 @@
-//! Gzip files of small members: a member that loses nothing is copied as it stands, and only the others are packed anew.
+//! Files of small members, as gzip and bzip2 have them: a member that loses nothing is copied as it stands, and only the
+//! others are packed anew.
 
 use crate::limits::sized;
 use std::io::{self, Read, Write};
@@ -8,22 +9,25 @@ use super::filter::RecordFilter;
 use super::packer::Packer;
 use crate::error::{Error, Result};
 use crate::output::chosen::Side;
-use crate::read::{Compression, Format, GzipMember, gzip_members};
+use crate::read::{Compression, Format, PackedMember, Source, packed_members};
 
-/// Most decompressed bytes of a member that is held in memory.
-const MOST: u64 = sized(8 << 20, 1 << 10);
+/// Most decompressed bytes of a member that is held in memory: of gzip, and of bzip2, which takes a minute to pack again what it
+/// unpacks in a few seconds. A hundred pages of Wikipedia may be as long.
+const MOST: (u64, u64) = sized((8 << 20, 32 << 20), (1 << 10, 1 << 10));
 
 impl KeptWriter<'_> {
-    /// The members of a source, if it is a gzip file of several small ones, and good to its end.
-    pub(super) fn members(&self, source: usize) -> Result<Option<Vec<GzipMember>>> {
+    /// The members of a source, if it has several small ones, and is good to its end.
+    pub(super) fn members(&self, source: usize) -> Result<Option<Vec<PackedMember>>> {
         let file = &self.sources[source];
-        if file.compression != Compression::Gzip
-            || self.chosen.ends[source].is_some()
-            || self.chosen.side == Side::Removed
-        {
+        let most = match file.compression {
+            Compression::Gzip => MOST.0,
+            Compression::Bzip2 => MOST.1,
+            _ => return Ok(None),
+        };
+        if self.chosen.ends[source].is_some() || self.chosen.side == Side::Removed {
             return Ok(None);
         }
-        let members = gzip_members(file, MOST).map_err(|e| self.unread(source, e))?;
+        let members = packed_members(file, most).map_err(|e| self.unread(source, e))?;
         Ok(members.filter(|members| members.len() > 1))
     }
 
@@ -31,13 +35,14 @@ impl KeptWriter<'_> {
     pub(super) fn write_members(
         &self,
         source: usize,
-        members: &[GzipMember],
+        members: &[PackedMember],
         output: &mut impl Write,
     ) -> Result<u64> {
         let target = self.target(source);
         let mut input = self.open(source)?;
         let filter = self.filter(source, &self.chosen.removed[source], 0);
-        let mut packer = MemberPacker { format: self.sources[source].format, filter, carried: Vec::new() };
+        let Source { format, compression, .. } = self.sources[source];
+        let mut packer = MemberPacker { format, compression, filter, carried: Vec::new() };
         let (mut packed, mut written) = (Vec::new(), 0);
         for member in members {
             self.progress.check()?;
@@ -59,6 +64,7 @@ impl KeptWriter<'_> {
 
 struct MemberPacker<'a> {
     format: Format,
+    compression: Compression,
     filter: RecordFilter<'a>,
     /// The end of the last member, where it may begin a record that goes on in the next.
     carried: Vec<u8>,
@@ -66,7 +72,7 @@ struct MemberPacker<'a> {
 
 impl MemberPacker<'_> {
     /// What is kept of a member, packed; `None` if that is all of it: a removed record may have ended just before.
-    fn pack(&mut self, member: &GzipMember, packed: &[u8]) -> io::Result<Option<Vec<u8>>> {
+    fn pack(&mut self, member: &PackedMember, packed: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = std::mem::take(&mut self.carried);
         let carried = !bytes.is_empty();
         member.unpack(packed, &mut bytes)?;
@@ -78,7 +84,7 @@ impl MemberPacker<'_> {
         if kept == 0 {
             return Ok(Some(Vec::new()));
         }
-        let mut packer = Packer::new(self.format, Compression::Gzip, Vec::new())?;
+        let mut packer = Packer::new(self.format, self.compression, Vec::new())?;
         packer.write_all(&bytes[..kept])?;
         packer.finish().map(Some)
     }

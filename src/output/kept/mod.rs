@@ -2,6 +2,7 @@
 
 mod filter;
 mod job;
+mod lz4;
 mod members;
 mod metered;
 mod packer;

@@ -6,6 +6,7 @@ use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use lzma_rust2::{XzOptions, XzWriter};
 
+use super::lz4::Lz4Writer;
 use crate::read::{Boundaries, Compression, Format, boundaries, packs_records};
 
 /// Writes a file of a format: compressed as a whole, or each record for itself where that is the custom.
@@ -75,6 +76,8 @@ pub enum Compressor<W: Write> {
     Bzip2(bzip2::write::BzEncoder<W>),
     /// One xz stream.
     Xz(Box<XzWriter<W>>),
+    /// One LZ4 frame with a checksum.
+    Lz4(Lz4Writer<W>),
 }
 
 impl<W: Write> Compressor<W> {
@@ -90,6 +93,7 @@ impl<W: Write> Compressor<W> {
             Compression::Bzip2 => Compressor::Bzip2(BzEncoder::new(out, bzip2::Compression::default())),
             // The default preset takes 94 MiB, this one 17.
             Compression::Xz => Compressor::Xz(Box::new(XzWriter::new(out, XzOptions::with_preset(2))?)),
+            Compression::Lz4 => Compressor::Lz4(Lz4Writer::new(out)?),
         })
     }
 
@@ -100,6 +104,7 @@ impl<W: Write> Compressor<W> {
             Compressor::Zstd(encoder) => encoder.finish(),
             Compressor::Bzip2(encoder) => encoder.finish(),
             Compressor::Xz(encoder) => encoder.finish(),
+            Compressor::Lz4(encoder) => encoder.finish(),
         }
     }
 }
@@ -112,6 +117,7 @@ impl<W: Write> Write for Compressor<W> {
             Compressor::Zstd(encoder) => encoder.write(bytes),
             Compressor::Bzip2(encoder) => encoder.write(bytes),
             Compressor::Xz(encoder) => encoder.write(bytes),
+            Compressor::Lz4(encoder) => encoder.write(bytes),
         }
     }
 
@@ -122,6 +128,7 @@ impl<W: Write> Write for Compressor<W> {
             Compressor::Zstd(encoder) => encoder.flush(),
             Compressor::Bzip2(encoder) => encoder.flush(),
             Compressor::Xz(encoder) => encoder.flush(),
+            Compressor::Lz4(encoder) => encoder.flush(),
         }
     }
 }

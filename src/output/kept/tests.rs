@@ -18,8 +18,14 @@ use crate::output::{Chosen, Hands, Side};
 use crate::progress::Progress;
 use crate::read::{Compression, Cuts, Format, Source};
 
-const COMPRESSIONS: [Compression; 5] =
-    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz];
+const COMPRESSIONS: [Compression; 6] = [
+    Compression::None,
+    Compression::Gzip,
+    Compression::Zstd,
+    Compression::Bzip2,
+    Compression::Xz,
+    Compression::Lz4,
+];
 
 fn compress(bytes: &[u8], compression: Compression) -> Vec<u8> {
     match compression {
@@ -52,6 +58,19 @@ fn decompress(bytes: &[u8], compression: Compression) -> Vec<u8> {
         }
         Compression::Xz => {
             lzma_rust2::XzReader::new(bytes, true).read_to_end(&mut out).expect("xz");
+        }
+        Compression::Lz4 => {
+            let number = |at: usize| u32::from_le_bytes(*bytes[at..].first_chunk().expect("a number"));
+            // Behind the magic number and the descriptor.
+            let mut at = 7;
+            while number(at) != 0 {
+                let (length, stored) = ((number(at) & 0x7fff_ffff) as usize, number(at) >> 31 == 1);
+                let block = &bytes[at + 4..][..length];
+                let unpacked = || lz4_flex::block::decompress(block, 256 << 10).expect("a block");
+                out.extend(if stored { block.to_vec() } else { unpacked() });
+                at += 4 + length;
+            }
+            assert_eq!((number(at + 4), at + 8), (xxhash_rust::xxh32::xxh32(&out, 0), bytes.len()));
         }
     }
     out

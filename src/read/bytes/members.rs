@@ -1,32 +1,35 @@
-//! Where the members of a gzip file are. Archives of crawls have one a record, so that records can be copied as they stand.
+//! Where the members of a gzip file are, or the streams of a bzip2 file. Archives of crawls have one a record, dumps of
+//! Wikipedia one for a hundred pages, so that most can be copied as they stand.
 #![expect(clippy::disallowed_types, reason = "what comes out of the decoder is counted and thrown away")]
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 
+use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
 use super::open::InputFile;
 use crate::limits::{MAX_FILE_BYTES, sized};
+use crate::read::format::Compression;
 use crate::read::source::Source;
 
-/// A member of a gzip file.
+/// A member of a gzip file, or a stream of a bzip2 file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GzipMember {
+pub struct PackedMember {
     /// Its bytes in the file.
     pub packed: Range<u64>,
     /// Its bytes in the decompressed file.
     pub bytes: Range<u64>,
 }
 
-impl GzipMember {
+impl PackedMember {
     /// Appends the decompressed bytes of the member, which is `packed`, to `out`.
     ///
     /// # Errors
     /// What the decoder says; an error also if they are not as many as they were.
     pub fn unpack(&self, packed: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
         let bytes = self.bytes.end - self.bytes.start;
-        let read = GzDecoder::new(packed).take(bytes + 1).read_to_end(out)?;
+        let read = member_decoder(packed).take(bytes + 1).read_to_end(out)?;
         if read as u64 == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
@@ -38,21 +41,39 @@ const MOST_MEMBERS: usize = 1 << 20;
 /// Bytes decoded at once.
 const OUTPUT: usize = sized(64 << 10, 100);
 
-/// The members of a gzip file, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
+/// Decodes the member with which bytes begin, and nothing behind it.
+fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read + 'a> {
+    match first_byte(&mut input) {
+        Ok(Some(BZIP2)) => Box::new(BzDecoder::new(input)),
+        // What is wrong with the file is for the decoder to find.
+        _ => Box::new(GzDecoder::new(input)),
+    }
+}
+
+/// How members begin.
+const GZIP: u8 = 0x1f;
+const BZIP2: u8 = b'B';
+
+fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
+    input.fill_buf().map(|ready| ready.first().copied())
+}
+
+/// The members of a file that is packed with gzip or bzip2, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
 /// too many: then they are no pieces to work with.
 ///
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
-pub fn gzip_members(source: &Source, most: u64) -> io::Result<Option<Vec<GzipMember>>> {
+pub fn packed_members(source: &Source, most: u64) -> io::Result<Option<Vec<PackedMember>>> {
     let mut input = BufReader::with_capacity(
         INPUT,
         TellingFile { file: source.open()?.expect(0..source.bytes), read: 0 },
     );
     let (mut members, mut out) = (Vec::new(), vec![0; OUTPUT]);
     let (mut packed, mut start) = (0, 0);
-    while input.fill_buf()?.first() == Some(&0x1f) {
+    let begins = if source.compression == Compression::Bzip2 { BZIP2 } else { GZIP };
+    while first_byte(&mut input)? == Some(begins) {
         let mut end = start;
-        let mut decoder = GzDecoder::new(&mut input);
+        let mut decoder = member_decoder(&mut input);
         loop {
             match decoder.read(&mut out)? {
                 0 => break,
@@ -67,7 +88,7 @@ pub fn gzip_members(source: &Source, most: u64) -> io::Result<Option<Vec<GzipMem
         if members.len() == MOST_MEMBERS || behind - packed > 2 * most + OUTPUT as u64 {
             return Ok(None);
         }
-        members.push(GzipMember { packed: packed..behind, bytes: start..end });
+        members.push(PackedMember { packed: packed..behind, bytes: start..end });
         (packed, start) = (behind, end);
     }
     Ok(Some(members))
@@ -93,26 +114,47 @@ mod tests {
     use super::*;
     use crate::read::discover;
 
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).expect("compressed");
+        encoder.finish().expect("compressed")
+    }
+
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).expect("compressed");
+        encoder.finish().expect("compressed")
+    }
+
     #[test]
     fn members_are_where_they_were_written() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (mut file, mut expected, mut start) = (Vec::new(), Vec::new(), 0);
-        for length in [10_u64, 0, 300_000, 1, 70_000] {
-            let from = file.len() as u64;
-            let mut encoder = flate2::write::GzEncoder::new(&mut file, flate2::Compression::fast());
-            encoder.write_all(&vec![b'x'; length as usize]).expect("compressed");
-            encoder.finish().expect("compressed");
-            expected.push(GzipMember { packed: from..file.len() as u64, bytes: start..start + length });
-            start += length;
+        for (name, pack) in [("a.txt.gz", gzip as fn(&[u8]) -> Vec<u8>), ("a.txt.bz2", bzip2)] {
+            let (mut file, mut expected, mut start) = (Vec::new(), Vec::new(), 0);
+            for length in [10_u64, 0, 300_000, 1, 70_000] {
+                let from = file.len() as u64;
+                file.extend(pack(&vec![b'x'; length as usize]));
+                expected.push(PackedMember { packed: from..file.len() as u64, bytes: start..start + length });
+                start += length;
+            }
+            let whole = file.len();
+            if name.ends_with(".gz") {
+                file.extend([0; 100]);
+            }
+            let path = folder.path().join(name);
+            std::fs::write(&path, &file).expect("written");
+            let input = path.to_str().expect("UTF-8").to_owned();
+            let source = discover(&[input], folder.path()).expect("found").sources.remove(0);
+            assert_eq!(packed_members(&source, 300_000).expect("whole"), Some(expected.clone()), "{name}");
+            assert_eq!(packed_members(&source, 299_999).expect("whole"), None, "{name}");
+            for member in expected {
+                let mut unpacked = Vec::new();
+                let packed = &file[member.packed.start as usize..member.packed.end as usize];
+                member.unpack(packed, &mut unpacked).expect("as it was packed");
+                assert_eq!(unpacked.len() as u64, member.bytes.end - member.bytes.start);
+            }
+            std::fs::write(&path, &file[..whole - 20]).expect("written");
+            packed_members(&source, 300_000).expect_err("cut off");
         }
-        file.extend([0; 100]);
-        let path = folder.path().join("a.txt.gz");
-        std::fs::write(&path, &file).expect("written");
-        let input = path.to_str().expect("UTF-8").to_owned();
-        let source = discover(&[input], folder.path()).expect("found").sources.remove(0);
-        assert_eq!(gzip_members(&source, 300_000).expect("whole"), Some(expected));
-        assert_eq!(gzip_members(&source, 299_999).expect("whole"), None);
-        std::fs::write(&path, &file[..file.len() - 120]).expect("written");
-        gzip_members(&source, 300_000).expect_err("cut off");
     }
 }

@@ -2,6 +2,7 @@
 
 mod decoder;
 mod digest;
+mod lz4;
 mod members;
 mod open;
 mod read_ahead;
@@ -11,7 +12,7 @@ mod xz;
 mod zstd_window;
 
 pub use digest::{file_digest, file_digests};
-pub use members::{GzipMember, gzip_members};
+pub use members::{PackedMember, packed_members};
 pub use open::{InputFile, open_decompressed, read_short};
 pub use read_ahead::admit_read_ahead;
 pub use room::{RecordCost, RecordRoom};
@@ -32,6 +33,17 @@ pub(super) fn first_window(compression: Compression, file: &mut (impl Read + See
     match compression {
         Compression::Zstd => zstd_window::first_window(file),
         Compression::Xz => xz::first_window(file),
+        Compression::Lz4 => lz4::first_window(file),
         _ => Ok(0),
+    }
+}
+
+/// How a file is compressed.
+pub(super) fn compression_of(file: &mut (impl Read + Seek)) -> Result<Compression> {
+    let mut magic = Vec::new();
+    Read::by_ref(file).take(8).read_to_end(&mut magic)?;
+    match Compression::of(&magic) {
+        Compression::Zstd if magic[0] != 0x28 => lz4::behind_skipped(file),
+        compression => Ok(compression),
     }
 }

@@ -15,6 +15,7 @@ use flate2::bufread::GzDecoder;
 use zstd::zstd_safe::get_error_name;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
+use super::lz4::Lz4Decoder;
 use super::xz;
 use super::zstd_window::MOST_WINDOW;
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES, sized};
@@ -211,6 +212,7 @@ pub(in crate::read) fn open_counted(
         Compression::Xz => {
             Box::new(xz::XzDecoder::new(BufReader::with_capacity(INPUT, file), source.most_window))
         }
+        Compression::Lz4 => Box::new(Lz4Decoder::new(BufReader::with_capacity(INPUT, file))),
     };
     Ok(Box::new(Guarded::new(decoder, consumed)))
 }

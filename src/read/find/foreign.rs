@@ -20,10 +20,10 @@ const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --fea
                                or CSV";
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 20] = [
+const KNOWN: [Foreign; 18] = [
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
-    Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4", instead: UNPACK },
-    Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4", instead: UNPACK },
+    Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
+    Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
     Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK },
     Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
     Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK },
@@ -39,8 +39,6 @@ const KNOWN: [Foreign; 20] = [
     Foreign { magic: b"{\\rtf", name: "RTF", instead: EXTRACT },
     Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: EXTRACT },
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
-    Foreign { magic: b"<mediawiki", name: "XML", instead: CONVERT },
-    Foreign { magic: b"<DOC>", name: "SGML", instead: CONVERT },
 ];
 
 impl Foreign {

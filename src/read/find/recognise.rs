@@ -1,10 +1,10 @@
 //! What a file is, by its content first and its name second.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::foreign::Foreign;
-use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, first_window};
+use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, compression_of, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
@@ -49,14 +49,12 @@ pub(super) fn recognise(
 ) -> io::Result<Recognised> {
     let mut file = InputFile::open(path, object.as_ref())?;
     let state = file.state()?;
-    let mut magic = Vec::new();
-    Read::by_ref(&mut file).take(8).read_to_end(&mut magic)?;
     let mut source = Source {
         path: path.to_path_buf(),
         shown: shown(path),
         name: String::new(),
         format: Format::JsonLines,
-        compression: Compression::of(&magic),
+        compression: compression_of(&mut file)?,
         bytes: state.bytes,
         window: 0,
         most_window: MOST_WINDOW,

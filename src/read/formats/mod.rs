@@ -6,10 +6,12 @@ mod find;
 mod html;
 mod jsonl;
 mod mail;
+mod mediawiki;
 mod object;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod text;
+mod trec;
 mod warc;
 mod whole;
 
@@ -27,9 +29,11 @@ pub use find::text_member;
 use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
+use mediawiki::MediaWiki;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
 use text::WholeText;
+use trec::Trec;
 use warc::Crawl;
 
 /// What a format knows.
@@ -45,6 +49,8 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Html => Box::new(Html),
         Format::Mbox => Box::new(Mail::Mbox),
         Format::Message => Box::new(Mail::Message),
+        Format::Trec => Box::new(Trec),
+        Format::MediaWiki => Box::new(MediaWiki),
     }
 }
 
@@ -177,6 +183,26 @@ static FORMATS: &[FormatRow] = &[
         recognise: mail::recognise_message,
         names: &[SaidFormat { name: "eml", about: "A message of mail a file", of: |_| Format::Message }],
     },
+    FormatRow {
+        code: trec::CODE,
+        of: |beside| (beside == 0).then_some(Format::Trec),
+        recognise: trec::recognise,
+        names: &[SaidFormat {
+            name: "trec",
+            about: "SGML of TREC: one <DOC> behind the other",
+            of: |_| Format::Trec,
+        }],
+    },
+    FormatRow {
+        code: mediawiki::CODE,
+        of: |beside| (beside == 0).then_some(Format::MediaWiki),
+        recognise: mediawiki::recognise,
+        names: &[SaidFormat {
+            name: "mediawiki",
+            about: "A dump of a wiki: the pages of an export of MediaWiki",
+            of: |_| Format::MediaWiki,
+        }],
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static SaidFormat> {
@@ -238,6 +264,9 @@ mod tests {
         }
         #[cfg(feature = "parquet")]
         assert_eq!((Format::Parquet.code(), Format::of_code(3)), (3, Some(Format::Parquet)));
+        for (format, code) in [(Format::Trec, 16), (Format::MediaWiki, 17)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -250,7 +279,12 @@ mod tests {
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
         assert_eq!(
             named,
-            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml"]].concat()
+            [
+                &["jsonl", "text", "csv", "tsv"][..],
+                parquet,
+                &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki"]
+            ]
+            .concat()
         );
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());

@@ -85,6 +85,16 @@ pub(super) fn text<'a>(
     }
 }
 
+/// The text of a page that is HTML whatever its media type says, which may still say its character set.
+pub(super) fn page_text(media: Option<&str>, bytes: &[u8], copy: &mut String) {
+    html_text(&decode(bytes, media.and_then(charset_of), true), false, copy);
+}
+
+/// Bytes of a character set that nothing names, as text.
+pub(super) fn guessed_text(bytes: &[u8]) -> Cow<'_, str> {
+    decode(bytes, None, false)
+}
+
 /// The text that a file of HTML is.
 pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
     html_text(&decode(bytes, None, true), false, copy);

@@ -136,7 +136,7 @@ impl Parser for RowParser {
             return Err(refusal.clone());
         }
         let within = self.filled(self.within).map(Cow::Borrowed);
-        let value = self.filled(self.value).map(value);
+        let value = self.filled(self.value).map(Value::spelt);
         let date = self.filled(self.date);
         let day = date.map_or(Day::None, |date| day(date).map_or(Day::Unclear, Day::Known));
         let any = self.observed.iter().any(Option::is_some);
@@ -144,10 +144,4 @@ impl Parser for RowParser {
         let header = &self.header;
         Ok(Record { position, line, id, text, header, raw, value, within, day, observed, deleted })
     }
-}
-
-/// The value to compare by: a number where the field is one.
-fn value(field: &str) -> Value {
-    let number = field.parse::<f64>().ok().filter(|number| number.is_finite());
-    number.map_or_else(|| Value::Text(field.to_owned()), Value::Number)
 }

@@ -66,7 +66,7 @@ impl Parser for CrawlParser {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
         }
         let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);
-        let value = self.fields.value.as_ref().and_then(field).map(value);
+        let value = self.fields.value.as_ref().and_then(field).map(Value::spelt);
         let day = self.fields.date.as_ref().and_then(field).map_or(Day::None, dated);
         let paths = &self.fields.observed;
         let observed = observe(!paths.is_empty(), |at| paths.get(at).and_then(field).map(Cow::Borrowed));
@@ -98,12 +98,6 @@ fn field<'a>(head: &CrawlHead<'a>, name: &str) -> Option<&'a str> {
         name => head.headers.and_then(|headers| headers.get(name)),
     };
     found.filter(|value| !value.is_empty())
-}
-
-/// A value to compare by: a number if it is spelt as one.
-fn value(text: &str) -> Value {
-    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-    number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
 }
 
 fn dated(text: &str) -> Day {

@@ -1,0 +1,78 @@
+//! Exports of MediaWiki, as the dumps of Wikipedia are: XML with one `<page>` behind the other.
+//!
+//! A document is a page: the text of its last revision as it was written, in the markup of wikis. A page that only leads to
+//! another one is no document, and neither is what stands around pages.
+
+mod ends;
+mod page;
+mod parser;
+mod tags;
+
+use std::io;
+use std::sync::Arc;
+
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::{Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::record::Refusal;
+use crate::read::source::{Cuts, Source, Unit};
+use crate::read::stretches::{StretchSplitter, cuts, next_cut};
+use crate::read::windowed::{Numbers, Windowed};
+use ends::PageEnds;
+use page::PAGE;
+use parser::{WikiDescriber, WikiParser};
+
+/// The number of the format on disk.
+pub(super) const CODE: u8 = 17;
+
+/// Whether a file is an export of MediaWiki, or pages of one.
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
+    let content = head.behind_prolog();
+    let pages =
+        content.strip_prefix(PAGE).is_some_and(|page| page.trim_ascii_start().starts_with(b"<title>"));
+    (pages || content.starts_with(b"<mediawiki")).then_some((Certainty::Certain, Format::MediaWiki))
+}
+
+/// Exports of MediaWiki.
+pub(super) struct MediaWiki;
+
+impl Codec for MediaWiki {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "xml"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Records
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        next_cut(source, at)
+    }
+
+    fn cuts(&self, source: &Source) -> io::Result<Cuts> {
+        cuts(source, Box::new(PageEnds::default()))
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let (ends, parser) = (Box::new(PageEnds::default()), Box::new(WikiParser::new(&fields)));
+        let splitter = StretchSplitter::new(Numbers::new(file, &fields), ends, parser);
+        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        Some(Box::new(PageEnds::default()))
+    }
+
+    fn describer(&self, _: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(WikiDescriber))
+    }
+
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(WikiParser::new(fields)))
+    }
+}
