@@ -27,6 +27,8 @@ pub enum Format {
     Mbox,
     /// The whole file is one message.
     Message,
+    /// An archive of files, one behind the other.
+    Tar,
 }
 
 /// The character between the fields of a row.
@@ -117,6 +119,8 @@ pub enum Numbering {
     Records,
     /// Messages of mail.
     Messages,
+    /// Members of an archive, whatever they are.
+    Members,
 }
 
 impl Numbering {

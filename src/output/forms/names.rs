@@ -7,9 +7,9 @@ use super::form::RecordForm;
 use crate::read::{Compression, Source, names_apart};
 
 /// How names of files end that say what is in them.
-const KNOWN: [&str; 16] = [
+const KNOWN: [&str; 22] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".warc", ".wet", ".arc", ".mbox",
-    ".txt", ".html", ".htm", ".eml", ".ids",
+    ".txt", ".html", ".htm", ".eml", ".ids", ".tar", ".tgz", ".tzst", ".tbz", ".tbz2", ".txz",
 ];
 
 /// The name of what is written of a source in a form, or in its own: without its end, and that.

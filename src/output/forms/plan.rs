@@ -140,6 +140,10 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
             let why = "what speaks of a page would be lost where a crawl is divided";
             Err(refused(source, why, "--shard-size"))
         }
+        (None, Format::Tar) if divided => {
+            let why = "folders and links would be lost where an archive is divided";
+            Err(refused(source, why, "--shard-size"))
+        }
         (None, _) => Ok(Way::AsTheyAre),
     }
 }
