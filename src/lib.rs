@@ -74,6 +74,15 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/archive/mod.rs` - archives: a record is a member
+//! - `read/formats/archive/member.rs` - members of archives to documents
+//! - `read/formats/archive/tar/mod.rs` - tar
+//! - `read/formats/archive/tar/block.rs` - the block with which a member begins
+//! - `read/formats/archive/tar/said.rs` - what is said of a member before its header
+//! - `read/formats/archive/tar/scan.rs` - members as the bytes of an archive pass by
+//! - `read/formats/archive/tar/ends.rs` - where members end
+//! - `read/formats/archive/tar/parser.rs` - members of tar to documents
+//! - `read/formats/archive/tar/links.rs` - links go with what they lead to
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
 //! - `read/formats/warc/arc.rs` - heads of ARC

@@ -41,7 +41,8 @@ pub use formats::text_member;
 #[cfg(feature = "parquet")]
 pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
 pub use formats::{
-    boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records, with_companions,
+    boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,
+    with_companions,
 };
 pub use input::{Input, MissingText};
 pub use inputs::{DocumentSink, Part, RunInputs};

@@ -121,14 +121,7 @@ impl StretchSplitter {
 
     /// Takes a record that is no document. At the end of a file it may be what is left of any record. Of one that was too long
     /// to be held, which began at `start`, these are the last bytes.
-    fn blank(
-        &mut self,
-        start: Option<u64>,
-        offset: u64,
-        bytes: &[u8],
-        last: bool,
-        sink: &mut dyn Sink,
-    ) {
+    fn blank(&mut self, start: Option<u64>, offset: u64, bytes: &[u8], last: bool, sink: &mut dyn Sink) {
         let number = self.numbers.next();
         let refusal = if start.is_some() {
             self.ends.refusal()

@@ -24,8 +24,8 @@ use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, InputFile, Source, boundaries, file_header, has_companions, is_one_record, lookahead, open_decompressed,
-    stands_alone, with_companions,
+    Compression, InputFile, Source, boundaries, file_header, has_companions, is_one_record, lookahead,
+    open_decompressed, stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};

@@ -8,7 +8,7 @@ mod objects;
 mod recognise;
 mod spool;
 
-pub(super) use foreign::Foreign;
 pub use discover::{discover, discover_as};
+pub(super) use foreign::Foreign;
 pub use gathering::Discovery;
 pub use names::names_apart;

@@ -19,11 +19,11 @@ use std::str::FromStr;
 
 use super::codec::{Boundaries, Certainty, Codec, Describer};
 use super::field::Fields;
+use super::find::Foreign;
 use super::format::{Compression, Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
-use super::find::Foreign;
 use archive::{MemberFormats, MemberKind, Tar};
 use csv::Csv;
 pub use find::text_member;
@@ -306,7 +306,8 @@ mod tests {
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
         assert_eq!(
             named,
-            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml", "tar"]].concat()
+            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml", "tar"]]
+                .concat()
         );
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());

@@ -168,7 +168,9 @@ mod tests {
         assert_eq!(number(b"            "), Some(0));
         assert_eq!(number(b"777777777777"), Some((1 << 36) - 1));
         assert_eq!(number(b"\x80\0\0\0\0\0\0\x02\0\0\0\x01"), Some((2 << 32) + 1));
-        for wrong in [&b"00000000018\0"[..], b"-1", b"1x", b"\xff\xff\xff", b"1 1", b"\x80\x01\0\0\0\0\0\0\0\0"] {
+        for wrong in
+            [&b"00000000018\0"[..], b"-1", b"1x", b"\xff\xff\xff", b"1 1", b"\x80\x01\0\0\0\0\0\0\0\0"]
+        {
             assert_eq!(number(wrong), None, "{wrong:?}");
         }
         assert_eq!(octal(b"        "), None);
@@ -182,7 +184,9 @@ mod tests {
             block[..3].copy_from_slice(b"a\xff\xfe");
             let sum = 97 + 255 + 254 + 256 - if signed { 512 } else { 0 };
             block[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-            assert!(matches!(TarBlock::of(&block), TarBlock::Header(header) if header.path() == b"a\xff\xfe"));
+            assert!(
+                matches!(TarBlock::of(&block), TarBlock::Header(header) if header.path() == b"a\xff\xfe")
+            );
             for at in 0..BLOCK_BYTES {
                 let mut changed = block;
                 changed[at] ^= 1;

@@ -2,9 +2,12 @@
 
 mod block;
 mod ends;
+mod links;
 mod parser;
 mod said;
 mod scan;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::sync::Arc;
@@ -20,6 +23,7 @@ use crate::read::stretches::{StretchSplitter, cuts, next_cut};
 use crate::read::windowed::{Numbers, Windowed};
 use block::{BLOCK_BYTES, TarBlock};
 use ends::MemberEnds;
+use links::with_links;
 use parser::{TarDescriber, TarParser};
 
 /// The number of the format on disk.
@@ -84,6 +88,14 @@ impl Codec for Tar {
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
         Some(self.ends())
+    }
+
+    fn with_companions(&self, source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
+        with_links(source, removed, end)
+    }
+
+    fn has_companions(&self) -> bool {
+        true
     }
 
     fn lookahead(&self) -> usize {

@@ -34,7 +34,8 @@ fn member<'a>(scan: &'a mut MemberScan, raw: &'a [u8]) -> Result<Member<'a>, Ref
         return Err(Refusal::no_text_in("a member without content"));
     }
     let place = |at: u64| usize::try_from(at).ok();
-    let content = place(scan.place.start).zip(place(scan.place.end)).and_then(|(start, end)| raw.get(start..end));
+    let content =
+        place(scan.place.start).zip(place(scan.place.end)).and_then(|(start, end)| raw.get(start..end));
     let content = content.ok_or_else(|| Refusal::Malformed("a member that is cut off".to_owned()))?;
     Ok(Member { path: shown_path(&scan.path), content, raw })
 }

@@ -90,7 +90,10 @@ mod tests {
     #[test]
     fn keys_and_values_have_lengths() {
         let found = said(b"14 path=a\nb=c\n12 size=1234\n22 GNU.sparse.major=1\n8 x=\xff\xfe\n");
-        assert_eq!((found.path.as_deref(), found.size, found.sparse), (Some(&b"a\nb=c"[..]), Some(1234), true));
+        assert_eq!(
+            (found.path.as_deref(), found.size, found.sparse),
+            (Some(&b"a\nb=c"[..]), Some(1234), true)
+        );
         assert_eq!(found.fault, None);
         assert_eq!(said(b"10 path=a\n8 path=\n").path, None);
         for wrong in [

@@ -172,13 +172,17 @@ impl MemberScan {
         self.link = self.said.link.take().unwrap_or_else(|| header.link().to_vec());
         let said = self.said.size.filter(|_| !matches!(kind, TarKind::Link | TarKind::Name));
         let (size, fault) = match said {
-            Some(size) if size > MAX_FILE_BYTES => (header.size(), Some("an extended header of an impossible size")),
+            Some(size) if size > MAX_FILE_BYTES => {
+                (header.size(), Some("an extended header of an impossible size"))
+            }
             // What has no content may have a size all the same.
             None if matches!(kind, TarKind::Link | TarKind::Name) => (0, None),
             said => (said.unwrap_or_else(|| header.size()), None),
         };
         self.found = Some(match kind {
-            _ if fault.or(self.said.fault).is_some() => Found::Refused(fault.or(self.said.fault).unwrap_or_default()),
+            _ if fault.or(self.said.fault).is_some() => {
+                Found::Refused(fault.or(self.said.fault).unwrap_or_default())
+            }
             TarKind::Sparse(_) => Found::Refused(SPARSE),
             TarKind::File if self.said.sparse => Found::Refused(SPARSE),
             TarKind::Rest => Found::Refused("the rest of a file that begins in another archive"),
