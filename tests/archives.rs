@@ -339,13 +339,13 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
     huge[124..136].copy_from_slice(b"\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff");
     let rows: Vec<(Vec<u8>, &str)> = vec![
         ([signed(binary), filled(b"a text")].concat(), ""),
-        (said(&pax("GNU.sparse.major", "1")), "malformed"),
+        (said(&pax("GNU.sparse.major", "1")), "not unpacked"),
         (said(&pax("size", "99999999999999999999")), "malformed"),
         (said(&pax("size", "9999999999999")), "malformed"),
         (said(&pax("size", "20")), ""),
         (said("no keys and values"), "malformed"),
         (global.concat(), "malformed"),
-        (header(Dialect::Gnu, ("", "sparse"), b'S', 0, ""), "malformed"),
+        (header(Dialect::Gnu, ("", "sparse"), b'S', 0, ""), "not unpacked"),
         (header(Dialect::Gnu, ("", "rest"), b'M', 0, ""), "malformed"),
         (signed(huge), "malformed"),
         (vec![b'x'; 512], "malformed"),

@@ -44,7 +44,7 @@ impl MemberFormats {
         }
         match (self.kind)(&FileHead::of_member(path, content, whole)) {
             MemberKind::Document(format) => Ok(format),
-            MemberKind::Records(what) => Err(Refusal::HoldsRecords(what)),
+            MemberKind::Records(what) => Err(Refusal::NotUnpacked(what)),
             MemberKind::NoText(what) => Err(Refusal::no_text_in(what)),
         }
     }

@@ -73,6 +73,7 @@ pub(super) fn fault(scan: &MemberScan) -> Option<Refusal> {
     match scan.found {
         Some(Found::Lost) => malformed("no header of a member, nor what follows up to the next one"),
         Some(Found::Refused(why)) => malformed(why),
+        Some(Found::Sparse) => Some(Refusal::NotUnpacked("a sparse file".to_owned())),
         _ if scan.is_cut() => malformed("a member that is shorter than its header says"),
         _ => None,
     }

@@ -1,6 +1,7 @@
 //! What is said of a member before its header: its whole name, its size, and whether it has holes.
 
 use super::block::{Extension, until_zero};
+use crate::limits::MAX_FILE_BYTES;
 
 /// Most bytes of what is said of a member before its header. Names are of some hundred; attributes may be longer.
 pub(super) const MOST_SAID: u64 = 1 << 20;
@@ -36,7 +37,7 @@ impl SaidBefore {
             }
             Extension::Pax => {
                 if self.take_pax(content).is_none() {
-                    self.fault = Some("an extended header that is not made of keys and values");
+                    self.fault = Some("an extended header that is none");
                 }
             }
         }
@@ -55,7 +56,7 @@ impl SaidBefore {
                 b"path" => self.path = Some(value.to_vec()).filter(|value| !value.is_empty()),
                 b"linkpath" => self.link = Some(value.to_vec()).filter(|value| !value.is_empty()),
                 b"size" if value.is_empty() => self.size = None,
-                b"size" => self.size = Some(decimal(value)?),
+                b"size" => self.size = Some(decimal(value).filter(|size| *size <= MAX_FILE_BYTES)?),
                 key if key.starts_with(b"GNU.sparse.") => self.sparse = true,
                 _ => {}
             }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::block::{BLOCK_BYTES, Extension, TarBlock, TarHeader, TarKind, goes_on};
 use super::said::{MOST_SAID, SaidBefore};
-use crate::limits::MAX_FILE_BYTES;
 use crate::read::head::wanted;
 
 /// What a record of an archive is.
@@ -16,6 +15,8 @@ pub(super) enum Found {
     Link,
     /// Nothing that has text: a folder, what is said of the archive, its end.
     Nothing,
+    /// A file that only stands whole where it is unpacked.
+    Sparse,
     /// A member that cannot be read, and why.
     Refused(&'static str),
     /// No member at all.
@@ -160,34 +161,26 @@ impl MemberScan {
     }
 
     fn take_header(&mut self, header: &TarHeader<'_>) {
-        let kind = header.kind();
+        let (kind, size) = (header.kind(), header.size());
         match kind {
-            TarKind::Extended(extension) => {
-                return self.begin_content(ContentOf::Extension(extension), header.size());
-            }
-            TarKind::Global => return self.begin_content(ContentOf::Global, header.size()),
+            TarKind::Extended(extension) => return self.begin_content(ContentOf::Extension(extension), size),
+            TarKind::Global => return self.begin_content(ContentOf::Global, size),
             _ => {}
         }
         self.path = self.said.path.take().unwrap_or_else(|| header.path());
         self.link = self.said.link.take().unwrap_or_else(|| header.link().to_vec());
-        let said = self.said.size.filter(|_| !matches!(kind, TarKind::Link | TarKind::Name));
-        let (size, fault) = match said {
-            Some(size) if size > MAX_FILE_BYTES => {
-                (header.size(), Some("an extended header of an impossible size"))
-            }
+        let size = match kind {
             // What has no content may have a size all the same.
-            None if matches!(kind, TarKind::Link | TarKind::Name) => (0, None),
-            said => (said.unwrap_or_else(|| header.size()), None),
+            TarKind::Link | TarKind::Name => 0,
+            _ => self.said.size.unwrap_or(size),
         };
-        self.found = Some(match kind {
-            _ if fault.or(self.said.fault).is_some() => {
-                Found::Refused(fault.or(self.said.fault).unwrap_or_default())
-            }
-            TarKind::Sparse(_) => Found::Refused(SPARSE),
-            TarKind::File if self.said.sparse => Found::Refused(SPARSE),
-            TarKind::Rest => Found::Refused("the rest of a file that begins in another archive"),
-            TarKind::File if size > 0 && !self.path.ends_with(b"/") => Found::File,
-            TarKind::Link => Found::Link,
+        self.found = Some(match (kind, self.said.fault) {
+            (_, Some(fault)) => Found::Refused(fault),
+            (TarKind::Sparse(_), _) => Found::Sparse,
+            (TarKind::File, _) if self.said.sparse => Found::Sparse,
+            (TarKind::Rest, _) => Found::Refused("the rest of a file that begins in another archive"),
+            (TarKind::File, _) if size > 0 && !self.path.ends_with(b"/") => Found::File,
+            (TarKind::Link, _) => Found::Link,
             _ => Found::Nothing,
         });
         if kind == TarKind::Sparse(true) {
@@ -263,7 +256,7 @@ impl MemberScan {
         }
     }
 
-    /// How many bytes are missing of the content, or of what stands before it.
+    /// Whether bytes are missing of the content, or of what stands before it.
     pub(super) fn is_cut(&self) -> bool {
         match self.next {
             Next::Header | Next::Holes => true,
@@ -272,6 +265,3 @@ impl MemberScan {
         }
     }
 }
-
-/// Why a sparse file is refused.
-const SPARSE: &str = "a sparse file; unpack the archive, and name its folder";
