@@ -154,7 +154,7 @@ pub(crate) fn tar() -> Vec<u8> {
         member("g", b'g', b"12 comment=\n"),
         member("a/", b'5', b""),
         member("a/text.txt", b'0', b"a b c"),
-        member("x", b'x', b"19 path=a/page.html\n"),
+        member("x", b'x', b"20 path=a/page.html\n"),
         member("page", b'0', HTML.as_bytes()),
         member("././@LongLink", b'L', b"mail\0"),
         member("m", 0, MAIL.as_bytes()),

@@ -181,11 +181,11 @@ mod tests {
     fn sums_are_of_signed_or_unsigned_bytes() {
         for signed in [false, true] {
             let mut block = [0; BLOCK_BYTES];
-            block[..3].copy_from_slice(b"a\xff\xfe");
-            let sum = 97 + 255 + 254 + 256 - if signed { 512 } else { 0 };
+            block[..4].copy_from_slice(b"a\xff\xfe\xfd");
+            let sum = 97 + 255 + 254 + 253 + 256 - if signed { 768 } else { 0 };
             block[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
             assert!(
-                matches!(TarBlock::of(&block), TarBlock::Header(header) if header.path() == b"a\xff\xfe")
+                matches!(TarBlock::of(&block), TarBlock::Header(header) if header.path() == b"a\xff\xfe\xfd")
             );
             for at in 0..BLOCK_BYTES {
                 let mut changed = block;

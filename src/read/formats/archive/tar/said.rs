@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn keys_and_values_have_lengths() {
-        let found = said(b"14 path=a\nb=c\n12 size=1234\n22 GNU.sparse.major=1\n8 x=\xff\xfe\n");
+        let found = said(b"14 path=a\nb=c\n13 size=1234\n22 GNU.sparse.major=1\n7 x=\xff\xfe\n");
         assert_eq!(
             (found.path.as_deref(), found.size, found.sparse),
             (Some(&b"a\nb=c"[..]), Some(1234), true)
