@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use serde::de::IgnoredAny;
 
 use super::BOM;
@@ -163,7 +163,9 @@ impl FileHead {
     /// Whether it begins like JSON, or a later line of it does: one bad line does not make a text of the others.
     pub(super) fn has_json_records(&self) -> bool {
         let mut lines = self.content().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        self.first_byte() == Some(b'{') || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"))
+        let mut any = || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"));
+        // Most texts have no such bytes anywhere, which is seen at once.
+        self.first_byte() == Some(b'{') || memmem::find(self.content(), b"{\"").is_some() && any()
     }
 
     /// The first byte that is not blank.

@@ -56,7 +56,7 @@ fn is_hidden(path: &str) -> bool {
 }
 
 /// A member of an archive.
-pub(super) struct Member<'a> {
+pub(super) struct ArchiveMember<'a> {
     /// What it is called.
     pub(super) path: Cow<'a, str>,
     /// The file that it is.
@@ -93,9 +93,9 @@ impl MemberParser {
         &'a mut self,
         position: Position,
         line: u32,
-        member: Member<'a>,
+        member: ArchiveMember<'a>,
     ) -> Result<Record<'a>, Refusal> {
-        let Member { path, content, raw } = member;
+        let ArchiveMember { path, content, raw } = member;
         let format = self.formats.document(&path, content, true)?;
         let codec = (self.formats.codec)(format);
         let mut parser = codec.parser("", &self.inner)?;
@@ -140,7 +140,7 @@ impl MemberDescriber {
     pub(super) fn describe(
         &mut self,
         record: &Record<'_>,
-        member: &Member<'_>,
+        member: &ArchiveMember<'_>,
         each: &mut dyn FnMut(&str, &str),
     ) {
         each("path", &member.path);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::member::MemberFormats;
-use super::scan::{Found, MemberScan};
+use super::scan::{MemberScan, TarFound};
 use crate::read::codec::Boundaries;
 use crate::read::record::Refusal;
 
@@ -32,7 +32,7 @@ impl Boundaries for MemberEnds {
     }
 
     fn is_blank(&self, _: &[u8]) -> bool {
-        matches!(self.scan.found, None | Some(Found::Nothing | Found::Link))
+        matches!(self.scan.found, None | Some(TarFound::Nothing | TarFound::Link))
     }
 
     fn has_header(&self) -> bool {
@@ -49,7 +49,7 @@ impl Boundaries for MemberEnds {
 
     fn refusal(&self) -> Option<Refusal> {
         fault(&self.scan).or_else(|| {
-            let is_file = self.scan.found == Some(Found::File);
+            let is_file = self.scan.found == Some(TarFound::File);
             let (place, head) = (&self.scan.place, &self.scan.head);
             let whole = place.end - place.start == head.len() as u64;
             let document = || self.formats.document(&shown_path(&self.scan.path), head, whole);
@@ -71,9 +71,9 @@ pub(super) fn shown_path(path: &[u8]) -> Cow<'_, str> {
 pub(super) fn fault(scan: &MemberScan) -> Option<Refusal> {
     let malformed = |what: &str| Some(Refusal::Malformed(what.to_owned()));
     match scan.found {
-        Some(Found::Lost) => malformed("no header of a member, nor what follows up to the next one"),
-        Some(Found::Refused(why)) => malformed(why),
-        Some(Found::Sparse) => Some(Refusal::NotUnpacked("a sparse file".to_owned())),
+        Some(TarFound::Lost) => malformed("no header of a member, nor what follows up to the next one"),
+        Some(TarFound::Refused(why)) => malformed(why),
+        Some(TarFound::Sparse) => Some(Refusal::NotUnpacked("a sparse file".to_owned())),
         _ if scan.is_cut() => malformed("a member that is shorter than its header says"),
         _ => None,
     }

@@ -5,7 +5,7 @@ use std::io;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::scan::{Found, MemberScan};
+use super::scan::{MemberScan, TarFound};
 use crate::read::BLOCK;
 use crate::read::bytes::Window;
 use crate::read::source::Source;
@@ -28,7 +28,7 @@ pub(super) fn with_links(source: &Source, removed: &[u64], end: Option<u64>) -> 
             window.consume(end);
             let (path, link) = (xxh3_128(&scan.path), xxh3_128(&scan.link));
             let goes = removed.binary_search(&start).is_ok();
-            let leads_nowhere = scan.found == Some(Found::Link) && gone.contains(&link);
+            let leads_nowhere = scan.found == Some(TarFound::Link) && gone.contains(&link);
             match goes {
                 true => gone.insert(path),
                 false => gone.remove(&path),

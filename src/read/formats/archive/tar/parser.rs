@@ -1,8 +1,8 @@
 //! Members of an archive to documents.
 
-use super::super::member::{Member, MemberDescriber, MemberFormats, MemberParser};
+use super::super::member::{ArchiveMember, MemberDescriber, MemberFormats, MemberParser};
 use super::ends::{fault, shown_path};
-use super::scan::{Found, MemberScan};
+use super::scan::{MemberScan, TarFound};
 use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
 use crate::read::field::Fields;
@@ -21,7 +21,7 @@ impl TarParser {
 }
 
 /// The file that a record is, which is scanned anew.
-fn member<'a>(scan: &'a mut MemberScan, raw: &'a [u8]) -> Result<Member<'a>, Refusal> {
+fn member<'a>(scan: &'a mut MemberScan, raw: &'a [u8]) -> Result<ArchiveMember<'a>, Refusal> {
     *scan = MemberScan::new(false);
     scan.end(raw);
     if raw.iter().all(|byte| *byte == 0) {
@@ -30,14 +30,14 @@ fn member<'a>(scan: &'a mut MemberScan, raw: &'a [u8]) -> Result<Member<'a>, Ref
     if let Some(refusal) = fault(scan) {
         return Err(refusal);
     }
-    if scan.found != Some(Found::File) {
+    if scan.found != Some(TarFound::File) {
         return Err(Refusal::no_text_in("a member without content"));
     }
     let place = |at: u64| usize::try_from(at).ok();
     let content =
         place(scan.place.start).zip(place(scan.place.end)).and_then(|(start, end)| raw.get(start..end));
     let content = content.ok_or_else(|| Refusal::Malformed("a member that is cut off".to_owned()))?;
-    Ok(Member { path: shown_path(&scan.path), content, raw })
+    Ok(ArchiveMember { path: shown_path(&scan.path), content, raw })
 }
 
 impl Parser for TarParser {

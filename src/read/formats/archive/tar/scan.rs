@@ -8,7 +8,7 @@ use crate::read::head::wanted;
 
 /// What a record of an archive is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum TarFound {
     /// A file with content.
     File,
     /// A link to another member.
@@ -25,7 +25,7 @@ pub(super) enum Found {
 
 /// What comes next.
 #[derive(Debug, PartialEq, Eq)]
-enum Next {
+enum TarNext {
     /// A header.
     Header,
     /// A block that says where the holes of a sparse file are.
@@ -50,14 +50,14 @@ enum ContentOf {
 /// up to a header, are one record, and so are blocks that should be a header and are none.
 #[derive(Debug)]
 pub(super) struct MemberScan {
-    next: Next,
+    next: TarNext,
     /// Bytes of the record that have passed by.
     passed: u64,
     said: SaidBefore,
     /// What is being said, as far as it is wanted.
     content: Vec<u8>,
     /// What the record is, once it is known.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<TarFound>,
     /// What the member is called.
     pub(super) path: Vec<u8>,
     /// What it links to, if it does.
@@ -75,7 +75,7 @@ impl MemberScan {
     /// Before the first byte. `looks` says whether the heads of files are kept in mind.
     pub(super) fn new(looks: bool) -> MemberScan {
         MemberScan {
-            next: Next::Header,
+            next: TarNext::Header,
             passed: 0,
             said: SaidBefore::default(),
             content: Vec::new(),
@@ -91,19 +91,19 @@ impl MemberScan {
 
     /// Where the present record ends, as [`Boundaries::end`](crate::read::codec::Boundaries::end) has it.
     pub(super) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
-        if self.next == Next::Record {
+        if self.next == TarNext::Record {
             let head = std::mem::take(&mut self.head);
             *self = MemberScan { head, ..MemberScan::new(self.looks) };
             self.head.clear();
         }
         let mut at = 0;
         self.undecided = 0;
-        while self.next != Next::Record {
-            if let Next::Content(of, content, behind) = self.next {
+        while self.next != TarNext::Record {
+            if let TarNext::Content(of, content, behind) = self.next {
                 let taken = self.take_content(of, content, behind, &bytes[at..]);
                 at += taken;
                 self.passed += taken as u64;
-                if matches!(self.next, Next::Content(..)) {
+                if matches!(self.next, TarNext::Content(..)) {
                     return None;
                 }
                 continue;
@@ -113,7 +113,7 @@ impl MemberScan {
                 return None;
             };
             if self.is_next_record(block) {
-                self.next = Next::Record;
+                self.next = TarNext::Record;
                 break;
             }
             at += BLOCK_BYTES;
@@ -126,15 +126,15 @@ impl MemberScan {
     /// Whether the record ends before a block.
     fn is_next_record(&mut self, block: &[u8; BLOCK_BYTES]) -> bool {
         match self.next {
-            Next::AnyHeader => matches!(TarBlock::of(block), TarBlock::Header(_)),
-            Next::Header if self.said.any => {
+            TarNext::AnyHeader => matches!(TarBlock::of(block), TarBlock::Header(_)),
+            TarNext::Header if self.said.any => {
                 let is_other = match TarBlock::of(block) {
                     TarBlock::Zeros => true,
                     TarBlock::Header(header) => header.kind() == TarKind::Global,
                     TarBlock::Unknown => false,
                 };
                 if is_other {
-                    self.found = Some(Found::Refused("an extended header without a member"));
+                    self.found = Some(TarFound::Refused("an extended header without a member"));
                 }
                 is_other
             }
@@ -145,17 +145,17 @@ impl MemberScan {
     /// Takes a block that is no content.
     fn take_block(&mut self, block: &[u8; BLOCK_BYTES]) {
         match (&self.next, TarBlock::of(block)) {
-            (Next::Holes, _) if goes_on(block) => {}
-            (Next::Holes, _) => self.begin_content(ContentOf::Member, self.place.end),
-            (Next::AnyHeader, _) => {}
+            (TarNext::Holes, _) if goes_on(block) => {}
+            (TarNext::Holes, _) => self.begin_content(ContentOf::Member, self.place.end),
+            (TarNext::AnyHeader, _) => {}
             (_, TarBlock::Header(header)) => self.take_header(&header),
             (_, TarBlock::Zeros) => {
-                self.found = Some(Found::Nothing);
-                self.next = Next::AnyHeader;
+                self.found = Some(TarFound::Nothing);
+                self.next = TarNext::AnyHeader;
             }
             (_, TarBlock::Unknown) => {
-                self.found = Some(Found::Lost);
-                self.next = Next::AnyHeader;
+                self.found = Some(TarFound::Lost);
+                self.next = TarNext::AnyHeader;
             }
         }
     }
@@ -175,17 +175,17 @@ impl MemberScan {
             _ => self.said.size.unwrap_or(size),
         };
         self.found = Some(match (kind, self.said.fault) {
-            (_, Some(fault)) => Found::Refused(fault),
-            (TarKind::Sparse(_), _) => Found::Sparse,
-            (TarKind::File, _) if self.said.sparse => Found::Sparse,
-            (TarKind::Rest, _) => Found::Refused("the rest of a file that begins in another archive"),
-            (TarKind::File, _) if size > 0 && !self.path.ends_with(b"/") => Found::File,
-            (TarKind::Link, _) => Found::Link,
-            _ => Found::Nothing,
+            (_, Some(fault)) => TarFound::Refused(fault),
+            (TarKind::Sparse(_), _) => TarFound::Sparse,
+            (TarKind::File, _) if self.said.sparse => TarFound::Sparse,
+            (TarKind::Rest, _) => TarFound::Refused("the rest of a file that begins in another archive"),
+            (TarKind::File, _) if size > 0 && !self.path.ends_with(b"/") => TarFound::File,
+            (TarKind::Link, _) => TarFound::Link,
+            _ => TarFound::Nothing,
         });
         if kind == TarKind::Sparse(true) {
             self.place = 0..size;
-            self.next = Next::Holes;
+            self.next = TarNext::Holes;
         } else {
             self.begin_content(ContentOf::Member, size);
         }
@@ -197,7 +197,7 @@ impl MemberScan {
             self.place = self.passed..self.passed + bytes;
         }
         self.content.clear();
-        self.next = Next::Content(of, bytes, bytes.next_multiple_of(BLOCK_BYTES as u64) - bytes);
+        self.next = TarNext::Content(of, bytes, bytes.next_multiple_of(BLOCK_BYTES as u64) - bytes);
     }
 
     /// Takes bytes of content, and of what is behind it to the end of a block; how many.
@@ -207,7 +207,7 @@ impl MemberScan {
         let passed = part(behind, rest);
         self.note(of, taken);
         let (content, behind) = (content - taken.len() as u64, behind - passed as u64);
-        self.next = Next::Content(of, content, behind);
+        self.next = TarNext::Content(of, content, behind);
         if content == 0 && behind == 0 {
             self.end_content(of);
         }
@@ -224,7 +224,7 @@ impl MemberScan {
             return self.content.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
         let mut bytes = bytes;
-        while self.looks && self.found == Some(Found::File) && !bytes.is_empty() {
+        while self.looks && self.found == Some(TarFound::File) && !bytes.is_empty() {
             let (more, rest) = bytes.split_at(wanted(&self.head).min(bytes.len()));
             if more.is_empty() {
                 break;
@@ -236,7 +236,7 @@ impl MemberScan {
 
     /// The content has passed by.
     fn end_content(&mut self, of: ContentOf) {
-        self.next = Next::Record;
+        self.next = TarNext::Record;
         let content = std::mem::take(&mut self.content);
         match of {
             ContentOf::Member => {}
@@ -245,13 +245,13 @@ impl MemberScan {
                     self.said.take(extension, &content);
                 }
                 self.said.any = true;
-                self.next = Next::Header;
+                self.next = TarNext::Header;
             }
             ContentOf::Global => {
                 self.said.take(Extension::Pax, &content);
                 let fault = "a header for all members that says what one member is called, or how long it is";
                 let fault = self.said.fault.or(self.said.is_of_one().then_some(fault));
-                self.found = Some(fault.map_or(Found::Nothing, Found::Refused));
+                self.found = Some(fault.map_or(TarFound::Nothing, TarFound::Refused));
             }
         }
     }
@@ -259,9 +259,9 @@ impl MemberScan {
     /// Whether bytes are missing of the content, or of what stands before it.
     pub(super) fn is_cut(&self) -> bool {
         match self.next {
-            Next::Header | Next::Holes => true,
-            Next::Content(_, content, _) => content > 0,
-            Next::AnyHeader | Next::Record => false,
+            TarNext::Header | TarNext::Holes => true,
+            TarNext::Content(_, content, _) => content > 0,
+            TarNext::AnyHeader | TarNext::Record => false,
         }
     }
 }

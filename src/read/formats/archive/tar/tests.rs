@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::block::BLOCK_BYTES;
-use super::scan::{Found, MemberScan};
+use super::scan::{MemberScan, TarFound};
 
 /// A header with a right checksum.
 fn header(name: &[u8], kind: u8, size: usize) -> Vec<u8> {
@@ -26,7 +26,7 @@ fn member(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// Where the records of an archive end that is looked at `step` bytes at a time, and what they are.
-fn records(archive: &[u8], step: usize) -> Vec<(usize, Found, String)> {
+fn records(archive: &[u8], step: usize) -> Vec<(usize, TarFound, String)> {
     let (mut scan, mut all, mut start, mut read) = (MemberScan::new(true), Vec::new(), 0, 0);
     let mut note = |scan: &MemberScan, at| {
         let path = String::from_utf8_lossy(&scan.path).into_owned();
@@ -47,41 +47,43 @@ fn records(archive: &[u8], step: usize) -> Vec<(usize, Found, String)> {
 #[test]
 fn records_are_what_they_are_said_to_be() {
     let parts = [
-        (member("a", b'0', b"text"), Found::File, "a"),
-        (member("b/", b'5', b""), Found::Nothing, "b/"),
-        ([member("x", b'x', b"10 path=c\n"), member("d", b'0', b"e")].concat(), Found::File, "c"),
+        (member("a", b'0', b"text"), TarFound::File, "a"),
+        (member("b/", b'5', b""), TarFound::Nothing, "b/"),
+        ([member("x", b'x', b"10 path=c\n"), member("d", b'0', b"e")].concat(), TarFound::File, "c"),
         (
             [member("L", b'L', b"long\0"), member("K", b'K', b"to\0"), member("d", b'1', b"")].concat(),
-            Found::Link,
+            TarFound::Link,
             "long",
         ),
-        (member("g", b'g', b"12 comment=\n"), Found::Nothing, ""),
+        (member("g", b'g', b"12 comment=\n"), TarFound::Nothing, ""),
         (
             member("g", b'g', b"9 size=1\n"),
-            Found::Refused("a header for all members that says what one member is called, or how long it is"),
+            TarFound::Refused(
+                "a header for all members that says what one member is called, or how long it is",
+            ),
             "",
         ),
         (
             [member("x", b'x', b"path"), member("d", b'0', b"e")].concat(),
-            Found::Refused("an extended header that is none"),
+            TarFound::Refused("an extended header that is none"),
             "d",
         ),
-        (member("f", 0, b""), Found::Nothing, "f"),
-        (member("x", b'x', b"10 path=c\n"), Found::Refused("an extended header without a member"), ""),
-        (vec![0; 1500 / BLOCK_BYTES * BLOCK_BYTES], Found::Nothing, ""),
-        (member("behind the end", b'0', b"e"), Found::File, "behind the end"),
+        (member("f", 0, b""), TarFound::Nothing, "f"),
+        (member("x", b'x', b"10 path=c\n"), TarFound::Refused("an extended header without a member"), ""),
+        (vec![0; 1500 / BLOCK_BYTES * BLOCK_BYTES], TarFound::Nothing, ""),
+        (member("behind the end", b'0', b"e"), TarFound::File, "behind the end"),
         (
             [&member("x", b'x', b"10 path=c\n")[..], &[1; BLOCK_BYTES], &[0; BLOCK_BYTES]].concat(),
-            Found::Lost,
+            TarFound::Lost,
             "",
         ),
-        ([vec![7; BLOCK_BYTES], vec![0; 2 * BLOCK_BYTES]].concat(), Found::Lost, ""),
+        ([vec![7; BLOCK_BYTES], vec![0; 2 * BLOCK_BYTES]].concat(), TarFound::Lost, ""),
     ];
     // What is lost goes on to the next header.
-    let parts = [&parts[..12], &[(member("g", b'0', b"h"), Found::File, "g")], &parts[12..]].concat();
+    let parts = [&parts[..12], &[(member("g", b'0', b"h"), TarFound::File, "g")], &parts[12..]].concat();
     let archive: Vec<u8> = parts.iter().flat_map(|(bytes, ..)| bytes.clone()).collect();
     let mut end = 0;
-    let expected: Vec<(usize, Found, String)> = parts
+    let expected: Vec<(usize, TarFound, String)> = parts
         .iter()
         .map(|(bytes, found, path)| {
             end += bytes.len();
@@ -108,7 +110,7 @@ fn holes_are_passed_over() {
     let archive = [sparse, holes(1), holes(0), vec![b'x'; 1024], member("a", b'0', b"text")].concat();
     for step in [1, 700, 10_000] {
         let found = records(&archive, step);
-        let kinds: Vec<_> = found.iter().map(|(end, found, _)| (*end, *found == Found::Sparse)).collect();
+        let kinds: Vec<_> = found.iter().map(|(end, found, _)| (*end, *found == TarFound::Sparse)).collect();
         assert_eq!(kinds, [(5 * 512, true), (7 * 512, false)]);
     }
 }
