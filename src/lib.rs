@@ -83,6 +83,15 @@
 //! - `read/formats/mediawiki/tags.rs` - tags and entities of XML
 //! - `read/formats/mediawiki/page.rs` - what a page says, and its last revision
 //! - `read/formats/mediawiki/parser.rs` - pages of wikis to documents
+//! - `read/formats/archive/mod.rs` - archives: a record is a member
+//! - `read/formats/archive/member.rs` - members of archives to documents
+//! - `read/formats/archive/tar/mod.rs` - tar
+//! - `read/formats/archive/tar/block.rs` - the block with which a member begins
+//! - `read/formats/archive/tar/said.rs` - what is said of a member before its header
+//! - `read/formats/archive/tar/scan.rs` - members as the bytes of an archive pass by
+//! - `read/formats/archive/tar/ends.rs` - where members end
+//! - `read/formats/archive/tar/parser.rs` - members of tar to documents
+//! - `read/formats/archive/tar/links.rs` - links go with what they lead to
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
 //! - `read/formats/warc/arc.rs` - heads of ARC

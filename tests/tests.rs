@@ -13,6 +13,8 @@
 mod against;
 mod against_collection;
 mod against_contained;
+/// Archives: the same documents as in folders, kept members byte for byte, and what damage and lies cost.
+mod archives;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

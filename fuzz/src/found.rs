@@ -14,10 +14,10 @@ thread_local! {
 }
 
 /// How names of files end, of kinds that are read and of others.
-const ENDS: [&str; 24] = [
+const ENDS: [&str; 26] = [
     "", ".jsonl", ".json", ".txt", ".md", ".csv", ".tsv", ".parquet", ".warc", ".wet", ".arc", ".html",
     ".xhtml", ".mbox", ".eml", ".pdf", ".docx", ".zip", ".xml", ".arrow", ".gz", ".zst", ".csv.gz",
-    ".html.xz",
+    ".html.xz", ".tar", ".tgz",
 ];
 /// How files begin, of kinds that are read and of others.
 const MAGIC: [&[u8]; 20] = [

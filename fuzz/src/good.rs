@@ -142,6 +142,62 @@ pub(crate) fn crawl(is_warc: bool, mut data: &[u8]) -> Vec<u8> {
     file
 }
 
+/// A member of an archive, or whatever a kind of header stands for.
+fn tar_member(name: &str, kind: u8, size: usize, content: &[u8]) -> Vec<u8> {
+    let mut block = vec![0; 512];
+    let mut put = |at: usize, bytes: &[u8]| block[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, name.as_bytes());
+    put(124, format!("{size:011o}").as_bytes());
+    put(148, b"        ");
+    put(156, &[kind]);
+    put(257, b"ustar\x0000");
+    if kind == b'S' {
+        put(482, &[size as u8 & 1]);
+    }
+    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+    block[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    block.extend(content);
+    block.resize(block.len().next_multiple_of(512), 0);
+    block
+}
+
+/// An archive of a text, a page and a mail, with names that stand before their members, a folder, links, and files that hold
+/// records of their own.
+pub(crate) fn tar() -> Vec<u8> {
+    let member = |name: &str, kind: u8, content: &[u8]| tar_member(name, kind, content.len(), content);
+    [
+        member("g", b'g', b"12 comment=\n"),
+        member("a/", b'5', b""),
+        member("a/text.txt", b'0', b"a b c"),
+        member("x", b'x', b"20 path=a/page.html\n"),
+        member("page", b'0', HTML.as_bytes()),
+        member("././@LongLink", b'L', b"mail\0"),
+        member("m", 0, MAIL.as_bytes()),
+        member("link", b'1', b""),
+        member("rows.csv", b'0', CSV.as_bytes()),
+        member("image", b'0', b"\x89PNG\0"),
+        vec![0; 1024],
+        member("behind the end.md", b'7', b"d e f"),
+        vec![0; 1024],
+    ]
+    .concat()
+}
+
+/// An archive whose members are pieces of `data`, most of them as long as their headers say.
+pub(crate) fn archive(mut data: &[u8]) -> Vec<u8> {
+    let mut file = Vec::new();
+    while !data.is_empty() {
+        let [how, length] = take(&mut data);
+        let (content, rest) = data.split_at(usize::from(length).min(data.len()));
+        data = rest;
+        let kind = *b"000000xxLLKg0015SM\07".get(usize::from(how % 32)).unwrap_or(&b'0');
+        let name = ["a.txt", "a.html", "a", "a.eml", ".a.txt", "a.csv", "b/", ""][usize::from(how >> 5)];
+        let size = if how % 32 == 31 { 7 * content.len() } else { content.len() };
+        file.extend(tar_member(name, kind, size, content));
+    }
+    file
+}
+
 /// Where two bytes point to in a file of so many bytes.
 fn place(length: usize, part: [u8; 2]) -> usize {
     (length * usize::from(u16::from_be_bytes(part))) >> 16

@@ -1,5 +1,5 @@
-//! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages, mail, and
-//! what stands between tags.
+//! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages, mail,
+//! archives, and what stands between tags.
 
 use alike::read::{Compression, Delimiter, FormatHint, Source, boundaries, with_companions};
 use tempfile::TempDir;
@@ -79,6 +79,11 @@ pub fn mediawiki(data: &[u8]) {
     hold(&Kind { name: "mediawiki", good: || good::WIKI.into(), joined }, data);
 }
 
+/// Archives.
+pub fn tar(data: &[u8]) {
+    hold(&Kind { name: "tar", good: good::tar, joined: good::archive }, data);
+}
+
 /// The first bytes say what fields are wanted and how long a record may be, how large units are, whether and how the file is
 /// compressed, what is done to it, and what is known of it; the rest is the file, its parts, or changes of a good one.
 fn hold(kind: &Kind, mut data: &[u8]) {
@@ -132,7 +137,8 @@ fn hold(kind: &Kind, mut data: &[u8]) {
 
 /// Where units of a file may begin: behind its records, wherever these are looked for in how many steps.
 fn places(source: &Source, content: &[u8]) -> Vec<u64> {
-    let bom = if content.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let follows_mark = boundaries(source.format).is_some_and(|found| found.follows_mark());
+    let bom = if follows_mark && content.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let Some(all) = ends(source.format, &content[bom..], usize::MAX >> 1) else { return Vec::new() };
     for step in [1, 2, 7, 64] {
         assert_eq!(ends(source.format, &content[bom..], step).as_ref(), Some(&all), "in steps of {step}");

@@ -36,7 +36,7 @@ pub use found::found;
 pub use frames::frames;
 pub use histories::histories;
 pub use hosts::hosts;
-pub use kinds::{arc, csv, eml, html, mbox, mediawiki, trec, tsv, warc};
+pub use kinds::{arc, csv, eml, html, mbox, mediawiki, tar, trec, tsv, warc};
 pub use labels::labels;
 pub use lexicon::lexicon;
 pub use manifest::manifest;

@@ -2,7 +2,7 @@
 
 use crate::{
     arc, checkpoint, config, csv, eml, features, found, frames, histories, hosts, html, labels, lexicon,
-    manifest, mbox, mediawiki, packed, parquet, reader, run, tables, take, tokens, trec, tsv, warc,
+    manifest, mbox, mediawiki, packed, parquet, reader, run, tables, take, tar, tokens, trec, tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -134,6 +134,11 @@ fn crawls_hold() {
 #[test]
 fn pages_hold() {
     files(html, 18, include_str!("../dictionaries/pages.dict"), 200);
+}
+
+#[test]
+fn archives_hold() {
+    files(tar, 29, include_str!("../dictionaries/archives.dict"), 200);
 }
 
 #[test]

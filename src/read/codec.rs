@@ -75,6 +75,16 @@ pub(super) trait Codec {
         false
     }
 
+    /// Whether [`with_companions`](Codec::with_companions) finds any.
+    fn has_companions(&self) -> bool {
+        self.packs_records()
+    }
+
+    /// The most bytes that [`Boundaries::undecided`] may say; 0 if these are a few.
+    fn lookahead(&self) -> usize {
+        0
+    }
+
     /// Reads single records of a file that begins with `header`, which is empty unless [`Boundaries::has_header`].
     ///
     /// # Errors
@@ -145,6 +155,22 @@ pub trait Boundaries: Send {
 
     /// What has to follow a record that was taken out of its file: its line end, if the record is without it.
     fn line_end(&self) -> &'static [u8];
+
+    /// Whether a byte order mark may stand before the first record, and is no part of it.
+    fn follows_mark(&self) -> bool {
+        true
+    }
+
+    /// Why the record that was looked at last is refused, if that is known without all of its bytes. It has ended, or no
+    /// bytes follow.
+    fn refusal(&self) -> Option<Refusal> {
+        None
+    }
+
+    /// What a file ends with that is put together of records.
+    fn file_end(&self) -> &'static [u8] {
+        b""
+    }
 }
 
 /// Names what records say beside id and text.

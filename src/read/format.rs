@@ -31,6 +31,8 @@ pub enum Format {
     Trec,
     /// An export of MediaWiki, one page behind the other.
     MediaWiki,
+    /// An archive of files, one behind the other.
+    Tar,
 }
 
 /// The character between the fields of a row.
@@ -121,6 +123,8 @@ pub enum Numbering {
     Records,
     /// Messages of mail.
     Messages,
+    /// Members of an archive, whatever they are.
+    Members,
 }
 
 impl Numbering {

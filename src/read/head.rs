@@ -35,6 +35,21 @@ fn extension(path: &Path) -> Option<String> {
     Some(name.rsplit_once('.')?.1.to_owned())
 }
 
+/// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object.
+pub(super) fn wanted(bytes: &[u8]) -> usize {
+    let in_object = || first_byte(bytes.strip_prefix(BOM).unwrap_or(bytes)) == Some(b'{');
+    match bytes.len() {
+        0..HEAD_BYTES => HEAD_BYTES - bytes.len(),
+        HEAD_BYTES..LINE if in_object() && memchr(b'\n', bytes).is_none() => 16 * HEAD_BYTES,
+        _ => 0,
+    }
+}
+
+/// The first byte that is not blank.
+fn first_byte(content: &[u8]) -> Option<u8> {
+    content.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
+
 /// What a file is recognised by: its decompressed beginning, its name, and how it was found.
 pub(super) struct FileHead {
     bytes: Vec<u8>,
@@ -55,14 +70,11 @@ impl FileHead {
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
         let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint, compressed };
-        let mut outcome = head.extend(&mut input, HEAD_BYTES);
-        if outcome.is_ok() && head.first_byte() == Some(b'{') {
-            while !head.whole
-                && head.bytes.len() < LINE
-                && memchr(b'\n', &head.bytes).is_none()
-                && outcome.is_ok()
-            {
-                outcome = head.extend(&mut input, 16 * HEAD_BYTES);
+        let mut outcome = Ok(());
+        while outcome.is_ok() && !head.whole {
+            match wanted(&head.bytes) {
+                0 => break,
+                more => outcome = head.extend(&mut input, more),
             }
         }
         match outcome {
@@ -74,6 +86,26 @@ impl FileHead {
                 Err(error)
             }
             _ => Ok(head),
+        }
+    }
+
+    /// The head of a file that stands in an archive, as if it was found in a folder: `content` is all of it, or at least as much
+    /// as is [`wanted`] of it.
+    pub(super) fn of_member(path: &str, content: &[u8], whole: bool) -> FileHead {
+        let mut length = 0;
+        while length < content.len() {
+            match wanted(&content[..length]) {
+                0 => break,
+                more => length = content.len().min(length + more),
+            }
+        }
+        FileHead {
+            bytes: content[..length].to_vec(),
+            whole: whole && length == content.len(),
+            extension: extension(Path::new(path)),
+            found: FoundBy::Walked,
+            hint: FormatHint::default(),
+            compressed: false,
         }
     }
 
@@ -136,12 +168,14 @@ impl FileHead {
     /// Whether it begins like JSON, or a later line of it does: one bad line does not make a text of the others.
     pub(super) fn has_json_records(&self) -> bool {
         let mut lines = self.content().split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-        self.first_byte() == Some(b'{') || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"))
+        let mut any = || lines.any(|line| line.starts_with(b"{\"") && line.ends_with(b"}"));
+        // Most texts have no such bytes anywhere, which is seen at once.
+        self.first_byte() == Some(b'{') || memmem::find(self.content(), b"{\"").is_some() && any()
     }
 
     /// The first byte that is not blank.
     fn first_byte(&self) -> Option<u8> {
-        self.content().iter().copied().find(|byte| !byte.is_ascii_whitespace())
+        first_byte(self.content())
     }
 
     /// Whether the first line that is not blank is a JSON object.

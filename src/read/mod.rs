@@ -42,13 +42,16 @@ pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numberi
 pub use formats::text_member;
 #[cfg(feature = "parquet")]
 pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
-pub use formats::{boundaries, column_names, describer, format_names, packs_records, with_companions};
+pub use formats::{
+    boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,
+    with_companions,
+};
 pub use input::{Input, MissingText};
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value};
 pub use rejected::{Refused, Rejected, unread};
 pub use reread::{
-    bytes_of, file_header, is_one_record, record_text, reread, reread_records, rows, stands_alone,
+    bytes_of, file_end, file_header, is_one_record, record_text, reread, reread_records, rows, stands_alone,
     stays_empty, stored_pieces, stored_record,
 };
 pub(crate) use source::{Cuts, from_anywhere};

@@ -133,6 +133,8 @@ pub enum Refusal {
     OpenQuote,
     /// The record is of a kind that holds no text: which, as shown to people.
     NoTextIn(String),
+    /// The record is a file that is not read where it stands in an archive: what it is.
+    NotUnpacked(String),
     /// The record does not begin as records of its file do, or its parts are not where it says: what is wrong.
     Malformed(String),
     /// The line, or the text file, is not UTF-8.
@@ -199,6 +201,7 @@ impl Refusal {
             Refusal::NoId { .. } => "no id",
             Refusal::UnknownOp(_) => "unknown op",
             Refusal::NoTextIn(_) => "not a text",
+            Refusal::NotUnpacked(_) => "not unpacked",
             Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
@@ -262,6 +265,9 @@ impl fmt::Display for Refusal {
             }
             Refusal::UnknownOp(op) => write!(f, "op is {op}, expected upsert or delete"),
             Refusal::NoTextIn(media) => write!(f, "no text: {media}"),
+            Refusal::NotUnpacked(what) => {
+                write!(f, "not unpacked: it is {what}; unpack the archive, and name its folder")
+            }
             Refusal::Malformed(what) => write!(f, "malformed: {what}"),
             Refusal::NotUtf8 => f.write_str("not UTF-8"),
             Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),

@@ -76,6 +76,7 @@ impl fmt::Display for Rejected {
             (line, Numbering::Lines) => write!(f, "{file}, line {line}: {reason}"),
             (row, Numbering::Rows) => write!(f, "{file}, row {row}: {reason}"),
             (message, Numbering::Messages) => write!(f, "{file}, message {message}: {reason}"),
+            (member, Numbering::Members) => write!(f, "{file}, member {member}: {reason}"),
             (record, Numbering::Records) => write!(f, "{file}, record {record}: {reason}"),
         }
     }

@@ -59,6 +59,7 @@ pub fn reread_records(
     let codec = codec(source.format);
     let mut again = Again { source, window, boundaries: codec.boundaries(), step: FIRST };
     let changed = || Error::Changed(source.path.clone());
+    let follows_mark = again.boundaries.as_ref().is_none_or(|boundaries| boundaries.follows_mark());
     let header = again.header(fields)?;
     let mut parser = codec.parser(&header, fields).map_err(|_| changed())?;
     for (index, &offset) in offsets.iter().enumerate() {
@@ -69,7 +70,8 @@ pub fn reread_records(
         let mut turn = None;
         let bytes = again.record(fields, &mut turn)?;
         let length = bytes.len();
-        let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
+        let mark = if offset == 0 && follows_mark { BOM } else { b"" };
+        let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
         let record = parser.record(Position::new(file, offset), 1, bytes).map_err(|_| changed())?;
         each(index, &record)?;
         if turn.is_some() {
@@ -105,10 +107,11 @@ pub fn stored_record<T>(
     take: impl FnOnce(&Record<'_>) -> T,
 ) -> std::result::Result<T, Refusal> {
     let codec = codec(format);
+    let follows_mark = codec.boundaries().is_none_or(|boundaries| boundaries.follows_mark());
     let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
     let mut parser = codec.parser(utf8(header)?, fields)?;
     // Behind a header it is a part of the record.
-    let mark = if header.is_empty() { BOM } else { b"" };
+    let mark = if header.is_empty() && follows_mark { BOM } else { b"" };
     parser.record(Position::new(0, 0), 1, raw.strip_prefix(mark).unwrap_or(raw)).map(|record| take(&record))
 }
 
@@ -120,6 +123,11 @@ pub fn stored_pieces(format: Format, stored: &[u8], first: bool) -> [&[u8]; 2] {
     let end = if stored.ends_with(b"\n") { b"" } else { end };
     let header = if first { 0 } else { header_end(boundaries, stored) };
     [&stored[header..], end]
+}
+
+/// What a file of the format ends with that is put together of records.
+pub fn file_end(format: Format) -> &'static [u8] {
+    codec(format).boundaries().map_or(b"", |boundaries| boundaries.file_end())
 }
 
 /// What stands before all records of a file that has a header: the decompressed bytes up to its end, a byte order mark and

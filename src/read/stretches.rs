@@ -25,7 +25,9 @@ pub(super) fn cuts(source: &Source, mut ends: Box<dyn Boundaries>) -> io::Result
     // A header is no record of the unit that it would begin.
     let (mut in_header, mut blank) = (ends.has_header(), true);
     while window.more(BLOCK).map_err(fault)? > 0 {
-        skip_bom(&mut window);
+        if ends.follows_mark() {
+            skip_bom(&mut window);
+        }
         while let Some(end) = ends.end(window.pending()) {
             blank &= !in_header || ends.is_blank(&window.pending()[..end]);
             in_header &= blank;
@@ -75,7 +77,7 @@ impl StretchSplitter {
 
     /// Hands on the records that are complete; whether records of this unit may follow.
     fn complete(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> bool {
-        if self.searched == 0 {
+        if self.searched == 0 && self.ends.follows_mark() {
             skip_bom(window);
         }
         while window.offset() < span.unit.end || self.searched > 0 || self.skipping.is_some() {
@@ -98,10 +100,13 @@ impl StretchSplitter {
     fn record(&mut self, offset: u64, bytes: &[u8], last: bool, sink: &mut dyn Sink) {
         let start = self.skipping.take();
         if self.ends.is_blank(bytes) && (start.is_none() || self.blank) {
-            self.blank(offset, bytes, last, sink);
+            self.blank(start, offset, bytes, last, sink);
         } else if start.is_some() || bytes.len() > self.numbers.bound() {
             let start = start.unwrap_or(offset);
-            self.numbers.too_long(start, offset - start + bytes.len() as u64, sink);
+            match self.ends.refusal() {
+                Some(refusal) => self.numbers.refuse(start, refusal, sink),
+                None => self.numbers.too_long(start, offset - start + bytes.len() as u64, sink),
+            }
         } else {
             let (position, number) = (self.numbers.position(offset), self.numbers.next());
             match self.parser.record(position, number, bytes) {
@@ -114,17 +119,22 @@ impl StretchSplitter {
         }
     }
 
-    /// Takes a record that is no document. At the end of a file it may be what is left of any record.
-    fn blank(&mut self, offset: u64, bytes: &[u8], last: bool, sink: &mut dyn Sink) {
+    /// Takes a record that is no document. At the end of a file it may be what is left of any record. Of one that was too long
+    /// to be held, which began at `start`, these are the last bytes.
+    fn blank(&mut self, start: Option<u64>, offset: u64, bytes: &[u8], last: bool, sink: &mut dyn Sink) {
         let number = self.numbers.next();
-        if last && !bytes.trim_ascii().is_empty() {
+        let refusal = if start.is_some() {
+            self.ends.refusal()
+        } else if last && !bytes.trim_ascii().is_empty() {
             let read = self.parser.record(self.numbers.position(offset), number, bytes);
-            if let Err(refusal @ Refusal::Malformed(_)) = read {
-                return self.numbers.refuse(offset, refusal, sink);
-            }
-        }
-        if self.ends.numbers_blank() {
-            self.numbers.count = number;
+            read.err().filter(|refusal| matches!(refusal, Refusal::Malformed(_)))
+        } else {
+            None
+        };
+        match refusal {
+            Some(refusal) => self.numbers.refuse(start.unwrap_or(offset), refusal, sink),
+            None if self.ends.numbers_blank() => self.numbers.count = number,
+            None => {}
         }
     }
 }

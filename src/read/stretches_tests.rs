@@ -94,3 +94,20 @@ fn a_row_is_as_long_wherever_blocks_end() {
         assert_eq!(last, ["too long", "a c"], "after {before} bytes");
     }
 }
+
+#[test]
+fn a_long_record_without_text_is_refused_nowhere_in_a_crawl() {
+    let record = |kind: &str, content: &str| {
+        let length = content.len();
+        format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n{content}\r\n\r\n"
+        )
+    };
+    let (long, text) = (record("metadata", &"x: y\r\n".repeat(1000)), record("conversion", "a b"));
+    let texts = |content: String| {
+        let seen = read("warc", content.as_bytes(), u64::MAX, 500);
+        seen.into_iter().map(|(_, text)| text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(format!("{long}{text}")), ["a b"]);
+    assert_eq!(texts(format!("{text}{long}")), ["a b"]);
+}

@@ -61,6 +61,8 @@ pub(crate) mod sources;
 pub(crate) mod storage;
 /// Tables of a collection, read raw, changed and sealed again.
 pub(crate) mod tables;
+/// Archives, made byte by byte.
+pub(crate) mod tar;
 /// Inputs: texts, lines, compressed files, and the random numbers that they are made of.
 pub(crate) mod texts;
 /// Small loads, compactions, and what fsck finds.

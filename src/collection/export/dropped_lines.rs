@@ -71,7 +71,7 @@ impl LinesSeen<'_> {
             bytes = &joined;
             self.held = Vec::new();
         }
-        if self.position == 0 && bytes.starts_with(BOM) {
+        if self.position == 0 && self.boundaries.follows_mark() && bytes.starts_with(BOM) {
             (self.position, bytes) = (BOM.len() as u64, &bytes[BOM.len()..]);
         }
         while !bytes.is_empty() {

@@ -15,7 +15,9 @@ use crate::flow::{Outcome, ReplayedDocuments as _};
 use crate::limits::sized;
 use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
-use crate::read::{Source, boundaries, names_apart, open_decompressed, rows, stays_empty, stored_pieces};
+use crate::read::{
+    Source, boundaries, file_end, names_apart, open_decompressed, rows, stays_empty, stored_pieces,
+};
 
 /// Bytes of texts, and records, that are fetched at once.
 const BATCH: (u64, usize) = sized((8 << 20, 1024), (1 << 10, 3));
@@ -178,6 +180,7 @@ impl<'a> Export<'a> {
         let out = BufWriter::with_capacity(BLOCK, made);
         let mut out = Packer::new(file.entry.format, file.entry.compression, out).map_err(failed)?;
         self.write_records(file, target, &mut out)?;
+        out.write_all(file_end(file.entry.format)).map_err(failed)?;
         out.finish().and_then(|mut out| out.flush()).map_err(failed)
     }
 

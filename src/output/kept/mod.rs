@@ -25,8 +25,8 @@ use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, InputFile, Source, boundaries, file_header, is_one_record, open_decompressed, packs_records,
-    stands_alone, with_companions,
+    Compression, InputFile, Source, boundaries, file_header, has_companions, is_one_record, lookahead,
+    open_decompressed, stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
@@ -125,13 +125,13 @@ fn all_removed<'a>(
     workers: usize,
     progress: &Progress,
 ) -> Result<Cow<'a, [Vec<u64>]>> {
-    let has_companions = |source: usize| !removed[source].is_empty() && packs_records(sources[source].format);
-    if !(0..sources.len()).any(has_companions) {
+    let loses_more = |source: usize| !removed[source].is_empty() && has_companions(sources[source].format);
+    if !(0..sources.len()).any(loses_more) {
         return Ok(Cow::Borrowed(removed));
     }
     let one = |(): &mut (), source: usize| {
         progress.check()?;
-        if !has_companions(source) {
+        if !loses_more(source) {
             return Ok(removed[source].clone());
         }
         let path = &sources[source].path;
@@ -248,7 +248,9 @@ impl KeptWriter<'_> {
     }
 
     fn buffer(&self) -> Vec<u8> {
-        vec![0; self.sizes.block]
+        // It holds more than it may take to tell where a record ends.
+        let most = self.sources.iter().map(|source| lookahead(source.format)).max().unwrap_or_default();
+        vec![0; self.sizes.block.max(2 * most)]
     }
 
     /// Whether the source's bytes on disk are copied, rather than decompressed, filtered and compressed anew.

@@ -187,6 +187,58 @@ fn first_last_all_none() {
     }
 }
 
+/// A member of an archive: its header with its sum, and a content that fills blocks.
+fn member(name: &str, blocks: usize) -> Vec<u8> {
+    let mut member = vec![0; 512 + 512 * blocks];
+    member[..name.len()].copy_from_slice(name.as_bytes());
+    member[124..135].copy_from_slice(format!("{:011o}", 512 * blocks).as_bytes());
+    member[148..156].fill(b' ');
+    let sum: u32 = member[..512].iter().map(|byte| u32::from(*byte)).sum();
+    member[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    member[512..].fill(b'x');
+    member
+}
+
+/// Where an archive goes on behind blocks that are no member only shows with the whole of the next header.
+#[test]
+fn archives_are_written_in_pieces_and_blocks_of_any_size() {
+    let lost = vec![7; 5 * 512];
+    let parts =
+        [member("a", 1), lost, member("b", 3), vec![0; 1024], member("c", 0), member("d", 9), vec![0; 700]];
+    let starts: Vec<u64> = (0..parts.len()).map(|at| parts[..at].concat().len() as u64).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (at, compression) in COMPRESSIONS.into_iter().enumerate() {
+        let source = source(folder.path(), &format!("{at}.tar"), &parts.concat(), Format::Tar, compression);
+        for (gone, sizes) in [
+            (vec![1], CopySizes { piece: 5, block: 4, probe: 2 }),
+            (vec![0, 1, 5], CopySizes { piece: 300, block: 64, probe: 16 }),
+            (vec![1, 2, 4], CopySizes { piece: 512, block: 1, probe: 1 }),
+            (vec![1, 5], CopySizes::USUAL),
+        ] {
+            for workers in [1, 2] {
+                let staging = tempfile::tempdir().expect("a folder");
+                let removed = [gone.iter().map(|at| starts[*at]).collect::<Vec<u64>>()];
+                for side in [Side::Kept, Side::Removed] {
+                    let chosen = Chosen { side, removed: &removed, ends: &[None] };
+                    let sources = std::slice::from_ref(&source);
+                    let progress = Progress::default();
+                    write_kept_sized(staging.path(), sources, chosen, alone(workers), &progress, sizes)
+                        .expect("written");
+                    let written =
+                        fs::read(staging.path().join(side.folder()).join(&source.name)).expect("there");
+                    let stays = |at: &usize| gone.contains(at) == (side == Side::Removed);
+                    let expected: Vec<u8> =
+                        (0..parts.len()).filter(stays).flat_map(|at| parts[at].clone()).collect();
+                    assert!(
+                        decompress(&written, compression) == expected,
+                        "{compression:?} {side:?} {sizes:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn untouched_files_are_copied_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -2,7 +2,7 @@
 
 /// A format that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Foreign {
+pub(in crate::read) struct Foreign {
     magic: &'static [u8],
     name: &'static str,
     instead: &'static str,
@@ -44,14 +44,19 @@ const KNOWN: [Foreign; 18] = [
 impl Foreign {
     /// The format of a file that begins so. Parquet that is compressed as a whole cannot be read at
     /// its end first, as it has to be.
-    pub(super) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
+    pub(in crate::read) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
         let is_read =
             |format: &Foreign| cfg!(feature = "parquet") && format.magic == PARQUET && !is_compressed;
         KNOWN.into_iter().find(|format| head.starts_with(format.magic) && !is_read(format))
     }
 
+    /// What the format is called.
+    pub(in crate::read) fn name(self) -> &'static str {
+        self.name
+    }
+
     /// What the format is, and what to do with the file.
-    pub(super) fn reason(self) -> String {
+    pub(in crate::read) fn reason(self) -> String {
         format!("a file in the format {}, which alike does not read; {}", self.name, self.instead)
     }
 }

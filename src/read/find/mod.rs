@@ -9,5 +9,6 @@ mod recognise;
 mod spool;
 
 pub use discover::{discover, discover_as};
+pub(super) use foreign::Foreign;
 pub use gathering::Discovery;
 pub use names::names_apart;

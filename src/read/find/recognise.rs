@@ -68,14 +68,7 @@ pub(super) fn recognise(
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
     let format = formats::recognise(&head);
-    let doubtful = match format {
-        // No JSON begins like any of those.
-        None | Some(Format::JsonLines) => true,
-        Some(Format::Text) => !head.is_called_text() || !head.is_text(),
-        Some(Format::Csv { .. }) => !head.is_text(),
-        Some(_) => false,
-    };
-    if let Some(foreign) = Foreign::of(head.content(), head.is_compressed()).filter(|_| doubtful) {
+    if let Some(foreign) = formats::foreign(&head, format) {
         return Ok(Recognised::Foreign(foreign));
     }
     let Some(format) = format else { return Ok(Recognised::Nothing) };

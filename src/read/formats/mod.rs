@@ -1,5 +1,6 @@
 //! The formats there are. A new one is a file here, a variant of [`Format`], an arm of [`codec`], and a row of [`FORMATS`].
 
+mod archive;
 mod csv;
 mod extract;
 mod find;
@@ -20,10 +21,12 @@ use std::str::FromStr;
 
 use super::codec::{Boundaries, Certainty, Codec, Describer};
 use super::field::Fields;
-use super::format::{Delimiter, Format, FormatName};
+use super::find::Foreign;
+use super::format::{Compression, Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
+use archive::{MemberFormats, MemberKind, Tar};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;
@@ -51,7 +54,40 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Message => Box::new(Mail::Message),
         Format::Trec => Box::new(Trec),
         Format::MediaWiki => Box::new(MediaWiki),
+        Format::Tar => Box::new(Tar { members: MEMBERS }),
     }
+}
+
+/// How members of archives are read.
+const MEMBERS: MemberFormats = MemberFormats { kind: member_kind, codec };
+
+/// What a member of an archive is.
+fn member_kind(head: &FileHead) -> MemberKind {
+    if Compression::of(head.bytes()) != Compression::None {
+        return MemberKind::Records("a compressed file".to_owned());
+    }
+    let format = recognise(head);
+    if let Some(foreign) = foreign(head, format) {
+        return MemberKind::NoText(foreign.name());
+    }
+    let Some(format) = format else { return MemberKind::NoText("a file of no known format") };
+    let codec = codec(format);
+    match codec.boundaries().is_none() && codec.rereader().is_none() {
+        true => MemberKind::Document(format),
+        false => MemberKind::Records(format!("a file of many records, {}", codec.extension())),
+    }
+}
+
+/// The format of a file that is not read, whatever takes it: `format`, or nothing.
+pub(super) fn foreign(head: &FileHead, format: Option<Format>) -> Option<Foreign> {
+    let doubtful = match format {
+        // No JSON begins like any of those.
+        None | Some(Format::JsonLines) => true,
+        Some(Format::Text) => !head.is_called_text() || !head.is_text(),
+        Some(Format::Csv { .. }) => !head.is_text(),
+        Some(_) => false,
+    };
+    Foreign::of(head.content(), head.is_compressed()).filter(|_| doubtful)
 }
 
 /// Where the records of a file end; `None` if the file is one record. The first byte that is looked at begins a record, and
@@ -85,6 +121,16 @@ pub fn column_names(source: &Source) -> Result<Vec<String>> {
         Format::Parquet => parquet::column_names(source),
         _ => Ok(Vec::new()),
     }
+}
+
+/// Whether records of a format may go with others.
+pub fn has_companions(format: Format) -> bool {
+    codec(format).has_companions()
+}
+
+/// The most bytes that [`Boundaries::undecided`] may say of a format; 0 if these are a few.
+pub fn lookahead(format: Format) -> usize {
+    codec(format).lookahead()
 }
 
 /// Whether compressed files of a format have a member for each record, by custom.
@@ -203,6 +249,16 @@ static FORMATS: &[FormatRow] = &[
             of: |_| Format::MediaWiki,
         }],
     },
+    FormatRow {
+        code: archive::TAR_CODE,
+        of: |beside| (beside == 0).then_some(Format::Tar),
+        recognise: archive::recognise_tar,
+        names: &[SaidFormat {
+            name: "tar",
+            about: "An archive: a text, a page or a mail a member",
+            of: |_| Format::Tar,
+        }],
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static SaidFormat> {
@@ -282,7 +338,7 @@ mod tests {
             [
                 &["jsonl", "text", "csv", "tsv"][..],
                 parquet,
-                &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki"]
+                &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar"]
             ]
             .concat()
         );

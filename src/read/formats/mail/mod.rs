@@ -44,6 +44,11 @@ pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> 
 
 /// How many headers of a mail stand at the front of bytes; 0 if these are no headers.
 fn signs(bytes: &[u8]) -> usize {
+    // Of most texts the first word shows that they are no mail.
+    let word = bytes.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b':').unwrap_or_default();
+    if word > 0 && bytes[word] != b':' {
+        return 0;
+    }
     // The headers may be longer than what is known of the file.
     let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
     let named = |line: &&[u8]| {

@@ -1,0 +1,112 @@
+//! tar: the forms of POSIX (ustar and pax), of GNU, and what was before them.
+
+mod block;
+mod ends;
+mod links;
+mod parser;
+mod said;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::Arc;
+
+use super::member::MemberFormats;
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::{Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::record::Refusal;
+use crate::read::source::{Cuts, Source, Unit};
+use crate::read::stretches::{StretchSplitter, cuts, next_cut};
+use crate::read::windowed::{Numbers, Windowed};
+use block::{BLOCK_BYTES, TarBlock};
+use ends::MemberEnds;
+use links::with_links;
+use parser::{TarDescriber, TarParser};
+
+/// The number of the format on disk.
+pub(in crate::read::formats) const CODE: u8 = 18;
+
+/// How names of archives end, those that are compressed as a whole among them.
+const ENDS: [&str; 7] = ["tar", "tgz", "tbz", "tbz2", "txz", "tzst", "tzstd"];
+
+/// Whether a file is an archive.
+pub(in crate::read::formats) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
+    let first = head.bytes().first_chunk().map(TarBlock::of);
+    let certainty = match first {
+        Some(TarBlock::Header(_)) => Certainty::Certain,
+        _ if head.extension().is_some_and(|end| ENDS.contains(&end)) => Certainty::Named,
+        // One without members is nothing but its end.
+        Some(TarBlock::Zeros) if head.is_named() && head.bytes().iter().all(|byte| *byte == 0) => {
+            Certainty::Possible
+        }
+        _ => return None,
+    };
+    Some((certainty, Format::Tar))
+}
+
+/// An archive.
+pub(in crate::read::formats) struct Tar {
+    /// How its members are read.
+    pub(in crate::read::formats) members: MemberFormats,
+}
+
+impl Tar {
+    fn ends(&self) -> Box<dyn Boundaries> {
+        Box::new(MemberEnds::new(self.members))
+    }
+}
+
+impl Codec for Tar {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "tar"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Members
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        next_cut(source, at)
+    }
+
+    fn cuts(&self, source: &Source) -> io::Result<Cuts> {
+        cuts(source, self.ends())
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let parser = Box::new(TarParser::new(self.members, &fields));
+        let splitter = StretchSplitter::new(Numbers::new(file, &fields), self.ends(), parser);
+        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        Some(self.ends())
+    }
+
+    fn with_companions(&self, source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
+        with_links(source, removed, end)
+    }
+
+    fn has_companions(&self) -> bool {
+        true
+    }
+
+    fn lookahead(&self) -> usize {
+        BLOCK_BYTES
+    }
+
+    fn describer(&self, fields: &Fields) -> Option<Box<dyn Describer>> {
+        Some(Box::new(TarDescriber::new(self.members, fields)))
+    }
+
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(TarParser::new(self.members, fields)))
+    }
+}
