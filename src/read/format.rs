@@ -27,6 +27,17 @@ pub enum Format {
     Mbox,
     /// The whole file is one message.
     Message,
+    /// The whole file is one document of Word.
+    #[cfg(feature = "office")]
+    Docx,
+    /// The whole file is one text in the OpenDocument format.
+    #[cfg(feature = "office")]
+    Odt,
+    /// The whole file is one book.
+    #[cfg(feature = "office")]
+    Epub,
+    /// The whole file is one document of RTF.
+    Rtf,
 }
 
 /// The character between the fields of a row.

@@ -11,11 +11,15 @@ use super::bytes::open_decompressed;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::source::Source;
 use super::windowed::carries;
+use super::zip_head::{PackageKind, begins_package, package_kind};
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
 /// Bytes looked at for the end of the first line of a text file that begins like JSON.
 const LINE: usize = 4 << 20;
+
+/// Bytes looked at of a package that does not say at once what it is.
+const PACKAGE: usize = 256 << 10;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub(super) struct FileHead {
     hint: FormatHint,
     /// Whether the file is compressed.
     compressed: bool,
+    /// What it is, if it is a package.
+    package: Option<PackageKind>,
 }
 
 impl FileHead {
@@ -54,7 +60,8 @@ impl FileHead {
         let mut input = open_decompressed(source)?;
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
-        let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint, compressed };
+        let (bytes, whole, package) = (Vec::new(), false, None);
+        let mut head = FileHead { bytes, whole, extension, found, hint, compressed, package };
         let mut outcome = head.extend(&mut input, HEAD_BYTES);
         if outcome.is_ok() && head.first_byte() == Some(b'{') {
             while !head.whole
@@ -63,6 +70,13 @@ impl FileHead {
                 && outcome.is_ok()
             {
                 outcome = head.extend(&mut input, 16 * HEAD_BYTES);
+            }
+        }
+        if outcome.is_ok() && begins_package(&head.bytes) {
+            head.package = package_kind(&head.bytes);
+            if head.package.is_none() && !head.whole {
+                outcome = head.extend(&mut input, PACKAGE);
+                head.package = package_kind(&head.bytes);
             }
         }
         match outcome {
@@ -80,6 +94,19 @@ impl FileHead {
     /// The end of the file's name, in lower case, without that of the compression.
     pub(super) fn extension(&self) -> Option<&str> {
         self.extension.as_deref()
+    }
+
+    /// What the file is, if it is a package of documents.
+    pub(super) fn package(&self) -> Option<PackageKind> {
+        self.package
+    }
+
+    /// Whether the file begins like a package, as far as it is there, does not say what it is, and has such a name.
+    #[cfg(feature = "office")]
+    pub(super) fn is_called_package(&self, extensions: &[&str]) -> bool {
+        let begins = begins_package(&self.bytes) || !self.is_empty() && b"PK\x03".starts_with(&self.bytes);
+        let named = self.extension().is_some_and(|extension| extensions.contains(&extension));
+        begins && named && self.package.is_none()
     }
 
     /// Whether the file is compressed.

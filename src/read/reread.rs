@@ -70,6 +70,10 @@ pub fn reread_records(
         let bytes = again.record(fields, &mut turn)?;
         let length = bytes.len();
         let bytes = if offset == 0 { bytes.strip_prefix(BOM).unwrap_or(bytes) } else { bytes };
+        if turn.is_none() && fields.room.is_long(usize::try_from(parser.weight(bytes)).unwrap_or(usize::MAX))
+        {
+            turn = fields.room.turn()?;
+        }
         let record = parser.record(Position::new(file, offset), 1, bytes).map_err(|_| changed())?;
         each(index, &record)?;
         if turn.is_some() {

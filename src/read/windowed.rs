@@ -26,6 +26,11 @@ pub(super) trait Splitter: Send {
     /// Hands on the records that are complete, or all of them if no bytes follow; whether more may come.
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool;
 
+    /// As how many bytes the pending record counts against the memory. Where `last` says so, no bytes follow it.
+    fn weight(&self, pending: &[u8], _last: bool) -> usize {
+        pending.len()
+    }
+
     /// Hands on what is complete before a fault; where the rest begins, or `None` if it is none of this unit's.
     fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64>;
 
@@ -182,6 +187,10 @@ impl<S: Splitter> Records for Windowed<S> {
         self.compressed = window.compressed().unwrap_or_default();
         match read {
             Ok(read) => {
+                let weight = self.splitter.weight(window.pending(), read == 0);
+                if self.turn.is_none() && self.room.is_long(weight) {
+                    self.turn = self.room.turn()?;
+                }
                 if self.splitter.take(&mut window, read == 0, &mut self.span, sink) {
                     self.done = false;
                     if self.turn.is_some() && !self.room.is_long(window.pending().len()) {

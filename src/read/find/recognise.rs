@@ -77,7 +77,9 @@ pub(super) fn recognise(
         Some(Format::Csv { .. }) => !head.is_text(),
         Some(_) => false,
     };
-    if let Some(foreign) = Foreign::of(head.content(), head.is_compressed()).filter(|_| doubtful) {
+    let package = || head.package().and_then(Foreign::of_package);
+    let foreign = || package().or_else(|| Foreign::of(head.content(), head.is_compressed()));
+    if let Some(foreign) = doubtful.then(foreign).flatten() {
         return Ok(Recognised::Foreign(foreign));
     }
     let Some(format) = format else { return Ok(Recognised::Nothing) };

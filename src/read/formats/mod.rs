@@ -7,9 +7,14 @@ mod html;
 mod jsonl;
 mod mail;
 mod object;
+#[cfg(feature = "office")]
+mod office;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod properties;
+mod rtf;
 mod text;
+mod text_parts;
 mod warc;
 mod whole;
 
@@ -27,8 +32,11 @@ pub use find::text_member;
 use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
+#[cfg(feature = "office")]
+use office::Office;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
+use rtf::Rtf;
 use text::WholeText;
 use warc::Crawl;
 
@@ -45,6 +53,13 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Html => Box::new(Html),
         Format::Mbox => Box::new(Mail::Mbox),
         Format::Message => Box::new(Mail::Message),
+        #[cfg(feature = "office")]
+        Format::Docx => Box::new(Office::Docx),
+        #[cfg(feature = "office")]
+        Format::Odt => Box::new(Office::Odt),
+        #[cfg(feature = "office")]
+        Format::Epub => Box::new(Office::Epub),
+        Format::Rtf => Box::new(Rtf),
     }
 }
 
@@ -176,6 +191,37 @@ static FORMATS: &[FormatRow] = &[
         of: |beside| (beside == 0).then_some(Format::Message),
         recognise: mail::recognise_message,
         names: &[SaidFormat { name: "eml", about: "A message of mail a file", of: |_| Format::Message }],
+    },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[0],
+        of: |beside| (beside == 0).then_some(Format::Docx),
+        recognise: office::recognise_docx,
+        names: &[SaidFormat { name: "docx", about: "A document of Word a file", of: |_| Format::Docx }],
+    },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[1],
+        of: |beside| (beside == 0).then_some(Format::Odt),
+        recognise: office::recognise_odt,
+        names: &[SaidFormat {
+            name: "odt",
+            about: "A text in the OpenDocument format a file",
+            of: |_| Format::Odt,
+        }],
+    },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[2],
+        of: |beside| (beside == 0).then_some(Format::Epub),
+        recognise: office::recognise_epub,
+        names: &[SaidFormat { name: "epub", about: "A book a file", of: |_| Format::Epub }],
+    },
+    FormatRow {
+        code: rtf::CODE,
+        of: |beside| (beside == 0).then_some(Format::Rtf),
+        recognise: rtf::recognise,
+        names: &[SaidFormat { name: "rtf", about: "A document of RTF a file", of: |_| Format::Rtf }],
     },
 ];
 
