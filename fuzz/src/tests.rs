@@ -1,8 +1,8 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
 use crate::{
-    arc, checkpoint, config, csv, eml, features, found, frames, histories, hosts, html, labels, lexicon,
-    manifest, mbox, packed, parquet, reader, run, tables, take, tokens, tsv, warc,
+    arc, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html, labels,
+    lexicon, manifest, mbox, odt, packed, parquet, reader, rtf, run, tables, take, tokens, tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -140,6 +140,14 @@ fn pages_hold() {
 fn mail_holds() {
     files(eml, 19, include_str!("../dictionaries/mail.dict"), 150);
     files(mbox, 20, include_str!("../dictionaries/mail.dict"), 150);
+}
+
+#[test]
+fn documents_hold() {
+    files(docx, 24, include_str!("../dictionaries/office.dict"), 100);
+    files(odt, 25, include_str!("../dictionaries/office.dict"), 100);
+    files(epub, 26, include_str!("../dictionaries/office.dict"), 100);
+    files(rtf, 27, include_str!("../dictionaries/rtf.dict"), 200);
 }
 
 #[test]

@@ -26,9 +26,10 @@ pub(super) trait Splitter: Send {
     /// Hands on the records that are complete, or all of them if no bytes follow; whether more may come.
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool;
 
-    /// As how many bytes the pending record counts against the memory. Where `last` says so, no bytes follow it.
-    fn weight(&self, pending: &[u8], _last: bool) -> usize {
-        pending.len()
+    /// As how many bytes the pending ones count against the memory, if that is more than there are. Where `last` says so, no
+    /// others follow.
+    fn weight(&self, _pending: &[u8], _last: bool) -> usize {
+        0
     }
 
     /// Hands on what is complete before a fault; where the rest begins, or `None` if it is none of this unit's.

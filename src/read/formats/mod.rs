@@ -284,6 +284,11 @@ mod tests {
         }
         #[cfg(feature = "parquet")]
         assert_eq!((Format::Parquet.code(), Format::of_code(3)), (3, Some(Format::Parquet)));
+        assert_eq!((Format::Rtf.code(), Format::of_code(23)), (23, Some(Format::Rtf)));
+        #[cfg(feature = "office")]
+        for (format, code) in [(Format::Docx, 20), (Format::Odt, 21), (Format::Epub, 22)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -294,10 +299,9 @@ mod tests {
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
-        assert_eq!(
-            named,
-            [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml"]].concat()
-        );
+        let office: &[&str] = if cfg!(feature = "office") { &["docx", "odt", "epub"] } else { &[] };
+        let [lines, crawls] = [&["jsonl", "text", "csv", "tsv"][..], &["warc", "arc", "html", "mbox", "eml"]];
+        assert_eq!(named, [lines, parquet, crawls, office, &["rtf"]].concat());
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());
     }

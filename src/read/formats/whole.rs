@@ -63,7 +63,7 @@ impl Splitter for Whole {
     }
 
     fn weight(&self, pending: &[u8], last: bool) -> usize {
-        let bytes = if last { self.parser.weight(pending) } else { pending.len() as u64 };
+        let bytes = if last { self.parser.weight(pending) } else { 0 };
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 

@@ -74,6 +74,11 @@ impl<'a> OfficePackage<'a> {
         Ok(Some(content))
     }
 
+    /// Lets as much be unpacked again as before: what was is gone.
+    pub(super) fn start_over(&mut self) {
+        self.unpacked = 0;
+    }
+
     /// The content of a member that no package of its kind lacks.
     ///
     /// # Errors

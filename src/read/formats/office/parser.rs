@@ -46,8 +46,8 @@ impl Parser for PackageParser {
             Office::Odt => odt_text(&mut package, most, &mut self.text)?,
             Office::Epub => epub_text(&mut package, &mut self.text)?,
         }
-        drop(package);
-        self.properties = package_properties(self.kind, raw, most)?;
+        package.start_over();
+        self.properties = properties(self.kind, &mut package)?;
         Ok(self.properties.record(&self.fields, (position, line), raw, &self.text))
     }
 }
