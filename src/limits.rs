@@ -37,7 +37,7 @@ pub const FREE_ROWS: u64 = 1 << 22;
 /// Most groups of RTF, or elements of XML, within each other.
 pub const MAX_NESTING: usize = 4096;
 /// Most members of a packed document, such as a DOCX.
-pub const MAX_PACKAGE_MEMBERS: usize = 1 << 16;
+pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

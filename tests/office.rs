@@ -245,7 +245,7 @@ fn a_directory_of_too_many_members_is_not_read() {
     let many = |members: &mut Vec<Member>| {
         members.push(Member { stored: true, ..Member::new("x.bin", heads) });
     };
-    assert!(read("docx", many, "").unwrap_err().contains("more than 65536 members"));
+    assert!(read("docx", many, "").unwrap_err().contains("more than 16384 members"));
 }
 
 #[test]

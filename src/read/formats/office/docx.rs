@@ -138,9 +138,7 @@ impl WordReader<'_> {
             b"pPr" => (self.properties, self.properties_of) = (1, PropertiesOf::Paragraph),
             b"rPr" => (self.properties, self.properties_of) = (1, PropertiesOf::Run),
             name if name.ends_with(b"Pr") => (self.properties, self.properties_of) = (1, PropertiesOf::Other),
-            b"p" if !self.text.is_empty() && !self.text.ends_with('\n') && self.within_line() => {
-                self.text.push('\n');
-            }
+            b"p" => self.begin_paragraph(),
             b"r" => self.hidden = false,
             b"t" => self.within_text = true,
             b"tab" | b"ptab" => self.write("\t"),
@@ -151,9 +149,12 @@ impl WordReader<'_> {
         }
     }
 
-    /// Whether a paragraph that begins here begins within a line: not behind one that goes on.
-    fn within_line(&mut self) -> bool {
-        !std::mem::take(&mut self.joined)
+    /// Begins a line, unless one begins anyway or the paragraph before goes on.
+    fn begin_paragraph(&mut self) {
+        let goes_on = std::mem::take(&mut self.joined);
+        if !goes_on && !self.text.is_empty() && !self.text.ends_with('\n') {
+            self.text.push('\n');
+        }
     }
 
     fn property(&mut self, name: &[u8], tag: &OpenTag<'_>) {
@@ -250,6 +251,10 @@ mod tests {
         assert_eq!(
             text(&format!("<w:p>{joined}{}</w:p><w:p>{}</w:p><w:p>{}</w:p>", run("a"), run("b"), run("c"))),
             "ab\nc\n"
+        );
+        assert_eq!(
+            text(&format!("<w:p>{joined}</w:p><w:p>{}</w:p><w:p>{}</w:p>", run("a"), run("b"))),
+            "a\nb\n"
         );
     }
 

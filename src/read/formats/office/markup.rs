@@ -28,6 +28,11 @@ impl OpenTag<'_> {
         self.0.local_name().into_inner()
     }
 
+    /// Whether the name has that prefix.
+    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+        self.0.name().prefix().is_some_and(|found| found.as_ref() == prefix.as_bytes())
+    }
+
     /// The value of the first attribute of a local name.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();

@@ -6,14 +6,13 @@ use crate::read::formats::text_parts::{TextPart, TextParts};
 use crate::read::record::Refusal;
 
 /// Elements whose content is no text: what was deleted, comments, marks of notes, titles of pictures, and code.
-const UNSEEN: [&[u8]; 8] = [
+const UNSEEN: [&[u8]; 7] = [
     b"annotation",
     b"binary-data",
     b"desc",
     b"event-listeners",
     b"note-citation",
     b"script",
-    b"title",
     b"tracked-changes",
 ];
 
@@ -153,6 +152,8 @@ fn is_unseen(name: &[u8], tag: &OpenTag<'_>) -> bool {
         b"section" | b"header" | b"footer" | b"header-left" | b"footer-left" => {
             tag.attribute("display").is_some_and(|shown| matches!(&*shown, "none" | "false"))
         }
+        // Of a picture, and not the field that shows the title of the document.
+        b"title" => !tag.has_prefix("text"),
         name => UNSEEN.contains(&name),
     }
 }
@@ -202,9 +203,9 @@ mod tests {
     fn what_a_reader_does_not_see_is_no_text() {
         let body = "<tracked-changes><deletion><p>x</p></deletion></tracked-changes>\
             <p>a<annotation><creator>x</creator><p>x</p></annotation>b<frame><title>x</title><desc>x</desc></frame>\
-            <hidden-text is-hidden=\"true\">x</hidden-text><script>x</script></p><section display=\"none\"><p>x</p></section>\
+            <hidden-text is-hidden=\"true\">x</hidden-text><script>x</script><text:title>c</text:title></p><section display=\"none\"><p>x</p></section>\
             <index-title-template>x</index-title-template>";
-        assert_eq!(text(body, ""), Ok("ab\n".to_owned()));
+        assert_eq!(text(body, ""), Ok("abc\n".to_owned()));
     }
 
     #[test]
