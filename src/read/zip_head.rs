@@ -60,9 +60,9 @@ pub(super) fn begins_package(bytes: &[u8]) -> bool {
 pub(super) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
     let mut rest = bytes;
     let mut named = None;
-    while let Some(member) = Member::first(rest) {
+    while let Some(member) = ZipMember::first(rest) {
         let said = match member.name {
-            b"mimetype" => by_mimetype(&member.content()),
+            b"mimetype" if member.whole => by_mimetype(&member.content()),
             b"[Content_Types].xml" => by_main_part(&member.content()),
             _ => None,
         };
@@ -76,17 +76,19 @@ pub(super) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
 }
 
 /// A member, as far as it is there.
-struct Member<'a> {
+struct ZipMember<'a> {
     name: &'a [u8],
     deflated: bool,
     data: &'a [u8],
+    /// Whether all of it is there.
+    whole: bool,
     /// What follows it.
     behind: &'a [u8],
 }
 
-impl<'a> Member<'a> {
+impl<'a> ZipMember<'a> {
     /// The member that bytes begin with.
-    fn first(bytes: &'a [u8]) -> Option<Member<'a>> {
+    fn first(bytes: &'a [u8]) -> Option<ZipMember<'a>> {
         let head = bytes.get(..HEAD).filter(|head| head.starts_with(MEMBER))?;
         let short = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
         let (flags, method, name, more) =
@@ -96,8 +98,9 @@ impl<'a> Member<'a> {
         // A size that was not known yet stands behind the data: then the next head is looked for.
         let known = flags & 8 == 0 || size > 0;
         let end = if known { size.min(data.len()) } else { memmem::find(data, MEMBER).unwrap_or(data.len()) };
+        let whole = !known || size <= data.len();
         let (data, behind) = data.split_at(end);
-        Some(Member { name: &bytes[HEAD..HEAD + name], deflated: method == 8, data, behind })
+        Some(ZipMember { name: &bytes[HEAD..HEAD + name], deflated: method == 8, data, whole, behind })
     }
 
     /// Its content, as far as it is there and is bounded.
@@ -196,6 +199,10 @@ mod tests {
                 assert_eq!(package_kind(&alone), Some(kind), "{content} {how}");
                 let behind = [member("docProps/thumbnail.jpeg", &[7; 999], how), alone.clone()].concat();
                 assert_eq!(package_kind(&behind), Some(kind), "{content} {how}");
+                if name == "mimetype" && how < 2 {
+                    let cut = (0..alone.len()).map(|length| package_kind(&alone[..length]));
+                    assert!(cut.into_iter().all(|kind| kind.is_none()), "{content} {how}");
+                }
                 let named = [member("xl/workbook.xml", b"x", how), alone].concat();
                 assert_eq!(package_kind(&named), Some(kind), "{content} {how}");
             }
