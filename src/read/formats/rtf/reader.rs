@@ -335,8 +335,8 @@ impl RtfReader {
     }
 
     fn properties(&self) -> FileProperties {
-        let dates = [self.revised, self.created].into_iter();
-        let date = dates.filter(|[year, month, day]| *year > 0 && *month > 0 && *day > 0).next();
+        let mut dates = [self.revised, self.created].into_iter();
+        let date = dates.find(|[year, month, day]| *year > 0 && *month > 0 && *day > 0);
         let date = date.map(|[year, month, day]| format!("{year:04}-{month:02}-{day:02}"));
         FileProperties::new(&self.title, &date.unwrap_or_default())
     }
