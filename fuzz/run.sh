@@ -23,6 +23,10 @@ mbox       mail     2048  2048 -len_control=0
 trec       tags     2048  2048 -len_control=0
 mediawiki  tags     2048  2048 -len_control=0
 tar        archives 4096  2048 -len_control=0
+docx       office   2048  2048 -len_control=0
+odt        office   2048  2048 -len_control=0
+epub       office   2048  2048 -len_control=0
+rtf        rtf      2048  2048 -len_control=0
 packed     packed   1024  2048 -len_control=0
 found      found    2048  2048 -len_control=0
 run        -        65536 2048 -

@@ -71,6 +71,22 @@
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
 //! - `read/formats/html.rs` - HTML: the whole file is one page
+//! - `read/formats/rtf/mod.rs` - RTF: the whole file is one document
+//! - `read/formats/rtf/tokens.rs` - the tokens of RTF
+//! - `read/formats/rtf/words.rs` - what control words mean to whoever wants the text
+//! - `read/formats/rtf/code_pages.rs` - code pages by the numbers that RTF gives them
+//! - `read/formats/rtf/reader.rs` - RTF to its text
+//! - `read/formats/office/mod.rs` - DOCX, ODT and EPUB: packages of XML
+//! - `read/formats/office/kind.rs` - the kinds of packages that are read
+//! - `read/formats/office/package.rs` - members of a package, unpacked within limits
+//! - `read/formats/office/markup.rs` - the markup of parts, piece by piece
+//! - `read/formats/office/docx.rs` - DOCX to its text
+//! - `read/formats/office/odt.rs` - ODT to its text
+//! - `read/formats/office/epub.rs` - EPUB to its text
+//! - `read/formats/office/about.rs` - title and date of a package
+//! - `read/formats/office/parser.rs` - packages to documents
+//! - `read/formats/properties.rs` - what a document says of itself beside its text
+//! - `read/formats/text_parts.rs` - headers, body, notes and footers in the order of a text
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
@@ -111,6 +127,7 @@
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file
+//! - `read/zip_head.rs` - what a package is by its beginning
 //! - `read/head.rs` - the beginning of a file, by which its format is recognised
 //! - `read/source.rs` - an input file as found, and parts of it
 //! - `read/bytes/mod.rs` - the bytes of input files

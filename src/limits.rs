@@ -34,6 +34,10 @@ pub const MAX_PAGE_VALUES: u32 = 1 << 24;
 pub const MAX_ROWS_OF_BYTE: u64 = 16;
 /// Rows of a Parquet file that are never held against [`MAX_ROWS_OF_BYTE`].
 pub const FREE_ROWS: u64 = 1 << 22;
+/// Most groups of RTF, or elements of XML, within each other.
+pub const MAX_NESTING: usize = 4096;
+/// Most members of a packed document, such as a DOCX.
+pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

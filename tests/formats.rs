@@ -276,7 +276,6 @@ fn what_is_no_document_is_told() {
     assert_eq!(String::from_utf8(found.kept("a.warc")).unwrap().matches("PNG").count(), 20);
     for (name, bytes, says) in [
         ("a.pdf", &b"%PDF-1.7\n"[..], "PDF"),
-        ("a.rtf", b"{\\rtf1 text}", "RTF"),
         ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML"),
         ("dump", b"<mediawiki xmlns=\"x\">", "XML"),
     ] {

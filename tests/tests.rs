@@ -127,6 +127,9 @@ mod methods;
 mod metrics;
 /// Jobs across network namespaces.
 mod namespaces;
+/// DOCX, ODT and EPUB: the same documents, kept files, damage, bombs and lies.
+#[cfg(feature = "office")]
+mod office;
 /// Parquet: the same documents as from lines, files with the rows that are kept, and what damage costs.
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -161,6 +164,8 @@ mod report_breakdown;
 mod resume;
 /// Damaged bytes, pages and files.
 mod rot;
+/// RTF: the same documents, kept files, and damage.
+mod rtf;
 /// The same answer however the program is run.
 mod same_answer;
 /// Collections over HTTP.

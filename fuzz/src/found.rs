@@ -14,13 +14,13 @@ thread_local! {
 }
 
 /// How names of files end, of kinds that are read and of others.
-const ENDS: [&str; 26] = [
+const ENDS: [&str; 30] = [
     "", ".jsonl", ".json", ".txt", ".md", ".csv", ".tsv", ".parquet", ".warc", ".wet", ".arc", ".html",
     ".xhtml", ".mbox", ".eml", ".pdf", ".docx", ".zip", ".xml", ".arrow", ".gz", ".zst", ".csv.gz",
-    ".html.xz", ".tar", ".tgz",
+    ".html.xz", ".tar", ".tgz", ".odt", ".epub", ".rtf", ".docx.zst",
 ];
 /// How files begin, of kinds that are read and of others.
-const MAGIC: [&[u8]; 20] = [
+const MAGIC: [&[u8]; 23] = [
     b"",
     b"\xef\xbb\xbf",
     b"{\"text\": \"",
@@ -34,6 +34,9 @@ const MAGIC: [&[u8]; 20] = [
     b"%PDF-",
     b"PK\x03\x04",
     b"{\\rtf",
+    b"PK\x03\x04\x14\0\0\0\0\0\0\0\0\0\0\0\0\0\x14\0\0\0\x14\0\0\0\x08\0\0\0mimetypeapplication/epub+zip",
+    b"PK\x03\x04\x14\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x11\0\0\0word/document.xml",
+    b"\xd0\xcf\x11\xe0",
     b"ARROW1\0\0",
     b"Obj\x01",
     b"<?xml version='1.0'?>",

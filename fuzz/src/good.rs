@@ -20,6 +20,29 @@ pub(crate) const HTML: &str = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-
     <body><!-- c --><h1>A</h1><p>b<b>c</b> d&eacute;&#x41;<br/>e<noscript>n</noscript><table><tr><td>f</table>\
     <svg><![CDATA[g]]></svg><textarea>h</textarea></body></html>";
 
+/// The body of a document of Word: paragraphs, a table, changes, hidden text and a field.
+pub(crate) const WORD: &str = "<w:body><w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>a &amp; b</w:t><w:tab/></w:r></w:p>\
+    <w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>x</w:t></w:r><w:del><w:r><w:t>x</w:t></w:r></w:del><w:r><w:t>c</w:t><w:br/>\
+    <w:sym w:char=\"3b1\"/><w:instrText>x</w:instrText></w:r></w:p><w:tbl><w:tr><w:tc><w:p><w:r><w:t>d</w:t></w:r></w:p></w:tc>\
+    </w:tr></w:tbl><mc:AlternateContent><mc:Fallback><w:t>x</w:t></mc:Fallback></mc:AlternateContent></w:body>";
+
+/// The body of an OpenDocument text: paragraphs, notes, comments, spaces, and the header of a page.
+pub(crate) const OPEN_TEXT: &str = "<text:tracked-changes><text:p>x</text:p></text:tracked-changes><text:h>a</text:h>\
+    <text:p>b<text:s text:c=\"3\"/>c<text:tab/><text:note text:note-class=\"endnote\"><text:note-citation>1</text:note-citation>\
+    <text:note-body><text:p>n</text:p></text:note-body></text:note><office:annotation><text:p>x</text:p></office:annotation></text:p>\
+    <style:header><text:p>h</text:p></style:header><style:footer><text:p>f</text:p></style:footer>";
+
+/// The description of a book, which is also a page of it.
+pub(crate) const BOOK: &str = "<package><metadata><dc:title>T</dc:title><dc:date>2024-01-31</dc:date></metadata><manifest>\
+    <item id=\"1\" href=\"1.xhtml\" media-type=\"application/xhtml+xml\"/><item id=\"2\" href=\"b%2Eopf\" media-type=\"text/html\"/>\
+    </manifest><spine><itemref idref=\"1\"/><itemref idref=\"2\"/></spine></package>";
+
+/// RTF with fonts, properties, notes, fields, changes, and characters in every spelling.
+pub(crate) const RTF: &str = "{\\rtf1\\ansi\\ansicpg1252\\deff0\\uc1{\\fonttbl{\\f0\\fcharset0 A;}{\\f1\\fcharset128 B;}}\
+    {\\info{\\title T\\'e9}{\\revtim\\yr2024\\mo1\\dy31}}{\\header h\\par}a{\\b b}\\u233?\\'e9{\\f1\\'82\\'a0}\\par\\tab\
+    {\\*\\unknown x{y}}{\\field{\\*\\fldinst X}{\\fldrslt r}}{\\footnote n}{\\v x}{\\deleted x}{\\pict\\bin3 }}}}\
+    {\\upr{x}{\\*\\ud\\u-10179?\\u-8704?}}\\trowd c\\cell d\\cell\\row\\~\\_\\-\\{\\}\\\\}";
+
 /// A message with parts within parts: text in two forms, in two encodings, a message, and an attachment.
 pub(crate) const MAIL: &str = "From: A <a@example.org>\nTo: b@example.org, C <c@example.org>\n\
     Subject: =?utf-8?q?caf=C3=A9?= =?iso-8859-1?b?6Q==?=\nDate: Wed, 31 Jan 2024 10:00:00 +0100\n\

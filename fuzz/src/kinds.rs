@@ -1,12 +1,12 @@
 //! Reading files of each kind whose records are stretches of bytes, or that are one record: CSV, crawls, pages, mail,
-//! archives, and what stands between tags.
+//! documents, archives, and what stands between tags.
 
 use alike::read::{Compression, Delimiter, FormatHint, Source, boundaries, with_companions};
 use tempfile::TempDir;
 
 use crate::packed::pack;
 use crate::reading::{Seen, check, ends, fields, put, with_places};
-use crate::{good, take};
+use crate::{good, take, zipped};
 
 thread_local! {
     /// Reused from input to input.
@@ -82,6 +82,30 @@ pub fn mediawiki(data: &[u8]) {
 /// Archives.
 pub fn tar(data: &[u8]) {
     hold(&Kind { name: "tar", good: good::tar, joined: good::archive }, data);
+}
+
+/// Documents of Word.
+pub fn docx(data: &[u8]) {
+    let good = || zipped::docx(good::WORD.as_bytes());
+    hold(&Kind { name: "docx", good, joined: zipped::docx }, data);
+}
+
+/// Texts in the OpenDocument format.
+pub fn odt(data: &[u8]) {
+    let good = || zipped::odt(good::OPEN_TEXT.as_bytes());
+    hold(&Kind { name: "odt", good, joined: zipped::odt }, data);
+}
+
+/// Books.
+pub fn epub(data: &[u8]) {
+    let good = || zipped::epub(good::BOOK.as_bytes());
+    hold(&Kind { name: "epub", good, joined: zipped::epub }, data);
+}
+
+/// RTF.
+pub fn rtf(data: &[u8]) {
+    let good = || good::RTF.into();
+    hold(&Kind { name: "rtf", good, joined: |bytes| [b"{\\rtf1\\ansi ", bytes, b"}"].concat() }, data);
 }
 
 /// The first bytes say what fields are wanted and how long a record may be, how large units are, whether and how the file is

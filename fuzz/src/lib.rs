@@ -27,6 +27,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod zipped;
 
 pub use checkpoint::checkpoint;
 pub use columns::parquet;
@@ -36,7 +37,9 @@ pub use found::found;
 pub use frames::frames;
 pub use histories::histories;
 pub use hosts::hosts;
-pub use kinds::{arc, csv, eml, html, mbox, mediawiki, tar, trec, tsv, warc};
+pub use kinds::{
+    arc, csv, docx, eml, epub, html, mbox, mediawiki, odt, rtf, tar, trec, tsv, warc,
+};
 pub use labels::labels;
 pub use lexicon::lexicon;
 pub use manifest::manifest;

@@ -1,8 +1,9 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
 use crate::{
-    arc, checkpoint, config, csv, eml, features, found, frames, histories, hosts, html, labels, lexicon,
-    manifest, mbox, mediawiki, packed, parquet, reader, run, tables, take, tar, tokens, trec, tsv, warc,
+    arc, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html, labels,
+    lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar, tokens, trec,
+    tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -151,6 +152,14 @@ fn mail_holds() {
 fn records_between_tags_hold() {
     files(trec, 24, include_str!("../dictionaries/tags.dict"), 150);
     files(mediawiki, 25, include_str!("../dictionaries/tags.dict"), 150);
+}
+
+#[test]
+fn documents_hold() {
+    files(docx, 34, include_str!("../dictionaries/office.dict"), 100);
+    files(odt, 35, include_str!("../dictionaries/office.dict"), 100);
+    files(epub, 36, include_str!("../dictionaries/office.dict"), 100);
+    files(rtf, 37, include_str!("../dictionaries/rtf.dict"), 200);
 }
 
 #[test]

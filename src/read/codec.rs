@@ -184,6 +184,11 @@ pub(super) trait Parser {
     /// Gives back what a long record was copied to.
     fn rest(&mut self) {}
 
+    /// As how many bytes a record counts against what is allowed of one: more than it has, where it is unpacked.
+    fn weight(&self, raw: &[u8]) -> u64 {
+        raw.len() as u64
+    }
+
     /// The record that `raw` is, number `line` of its unit. A byte order mark is no part of it.
     ///
     /// # Errors

@@ -33,6 +33,17 @@ pub enum Format {
     MediaWiki,
     /// An archive of files, one behind the other.
     Tar,
+    /// The whole file is one document of Word.
+    #[cfg(feature = "office")]
+    Docx,
+    /// The whole file is one text in the OpenDocument format.
+    #[cfg(feature = "office")]
+    Odt,
+    /// The whole file is one book.
+    #[cfg(feature = "office")]
+    Epub,
+    /// The whole file is one document of RTF.
+    Rtf,
 }
 
 /// The character between the fields of a row.

@@ -11,11 +11,14 @@ use super::bytes::open_decompressed;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::source::Source;
 use super::windowed::carries;
+use super::zip_head::{PackageKind, begins_package, package_kind};
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
 /// Bytes looked at for the end of the first line of a text file that begins like JSON.
 const LINE: usize = 4 << 20;
+/// Bytes looked at of a package that does not say at once what it is.
+const PACKAGE: usize = 256 << 10;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +38,16 @@ fn extension(path: &Path) -> Option<String> {
     Some(name.rsplit_once('.')?.1.to_owned())
 }
 
-/// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object.
+/// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object, and of a package
+/// what says which.
 pub(super) fn wanted(bytes: &[u8]) -> usize {
     let in_object = || first_byte(bytes.strip_prefix(BOM).unwrap_or(bytes)) == Some(b'{');
     match bytes.len() {
         0..HEAD_BYTES => HEAD_BYTES - bytes.len(),
         HEAD_BYTES..LINE if in_object() && memchr(b'\n', bytes).is_none() => 16 * HEAD_BYTES,
+        HEAD_BYTES..PACKAGE if begins_package(bytes) && package_kind(bytes).is_none() => {
+            PACKAGE - bytes.len()
+        }
         _ => 0,
     }
 }
@@ -61,6 +68,8 @@ pub(super) struct FileHead {
     hint: FormatHint,
     /// Whether the file is compressed.
     compressed: bool,
+    /// What it is, if it is a package.
+    package: Option<PackageKind>,
 }
 
 impl FileHead {
@@ -69,7 +78,8 @@ impl FileHead {
         let mut input = open_decompressed(source)?;
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
-        let mut head = FileHead { bytes: Vec::new(), whole: false, extension, found, hint, compressed };
+        let (bytes, whole, package) = (Vec::new(), false, None);
+        let mut head = FileHead { bytes, whole, extension, found, hint, compressed, package };
         let mut outcome = Ok(());
         while outcome.is_ok() && !head.whole {
             match wanted(&head.bytes) {
@@ -77,6 +87,7 @@ impl FileHead {
                 more => outcome = head.extend(&mut input, more),
             }
         }
+        head.package = package_kind(&head.bytes);
         match outcome {
             Err(error)
                 if source.compression == Compression::None
@@ -106,12 +117,26 @@ impl FileHead {
             found: FoundBy::Walked,
             hint: FormatHint::default(),
             compressed: false,
+            package: package_kind(&content[..length]),
         }
     }
 
     /// The end of the file's name, in lower case, without that of the compression.
     pub(super) fn extension(&self) -> Option<&str> {
         self.extension.as_deref()
+    }
+
+    /// What the file is, if it is a package of documents.
+    pub(super) fn package(&self) -> Option<PackageKind> {
+        self.package
+    }
+
+    /// Whether the file begins like a package, as far as it is there, does not say what it is, and has such a name.
+    #[cfg(feature = "office")]
+    pub(super) fn is_called_package(&self, extensions: &[&str]) -> bool {
+        let begins = begins_package(&self.bytes) || !self.is_empty() && b"PK\x03".starts_with(&self.bytes);
+        let named = self.extension().is_some_and(|extension| extensions.contains(&extension));
+        begins && named && self.package.is_none()
     }
 
     /// Whether the file is compressed.

@@ -72,6 +72,10 @@ pub fn reread_records(
         let length = bytes.len();
         let mark = if offset == 0 && follows_mark { BOM } else { b"" };
         let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
+        if turn.is_none() && fields.room.is_long(usize::try_from(parser.weight(bytes)).unwrap_or(usize::MAX))
+        {
+            turn = fields.room.turn()?;
+        }
         let record = parser.record(Position::new(file, offset), 1, bytes).map_err(|_| changed())?;
         each(index, &record)?;
         if turn.is_some() {

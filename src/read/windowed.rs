@@ -26,6 +26,12 @@ pub(super) trait Splitter: Send {
     /// Hands on the records that are complete, or all of them if no bytes follow; whether more may come.
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool;
 
+    /// As how many bytes the pending ones count against the memory, if that is more than there are. Where `last` says so, no
+    /// others follow.
+    fn weight(&self, _pending: &[u8], _last: bool) -> usize {
+        0
+    }
+
     /// Hands on what is complete before a fault; where the rest begins, or `None` if it is none of this unit's.
     fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64>;
 
@@ -182,6 +188,10 @@ impl<S: Splitter> Records for Windowed<S> {
         self.compressed = window.compressed().unwrap_or_default();
         match read {
             Ok(read) => {
+                let weight = self.splitter.weight(window.pending(), read == 0);
+                if self.turn.is_none() && self.room.is_long(weight) {
+                    self.turn = self.room.turn()?;
+                }
                 if self.splitter.take(&mut window, read == 0, &mut self.span, sink) {
                     self.done = false;
                     if self.turn.is_some() && !self.room.is_long(window.pending().len()) {

@@ -38,6 +38,9 @@ pub(crate) mod oracle;
 pub(crate) mod output;
 /// What a job wrote, read whole and compared.
 pub(crate) mod outputs;
+/// Packed documents, made byte by byte.
+#[cfg(feature = "office")]
+pub(crate) mod packages;
 /// Pages about runs, taken apart.
 pub(crate) mod page;
 /// Folders, and runs of the program in them. Nothing here knows what an answer should be.

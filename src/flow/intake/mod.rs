@@ -241,7 +241,8 @@ impl Sink for Intake {
         if let Err(error) = taken {
             self.failure.get_or_insert(error);
         }
-        if self.room.is_long(record.raw.len()) {
+        // Of what is packed the text may be longer.
+        if self.room.is_long(record.raw.len().max(record.text.len())) {
             self.sketcher.rest();
         }
     }

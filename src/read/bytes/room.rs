@@ -118,7 +118,7 @@ impl RecordRoom {
     /// Why a long record does not fit, if it does not: it stands at the byte `place`, has so many bytes, of which `text`
     /// are its text, and so many tokens.
     pub fn refuses(&self, place: u64, bytes: usize, text: usize, tokens: usize) -> Option<String> {
-        let bound = self.0.as_ref().filter(|bound| bytes > bound.free)?;
+        let bound = self.0.as_ref().filter(|bound| bytes.max(text) > bound.free)?;
         let (bytes, tokens) = (bytes as u64, tokens as u64);
         let cost = bytes + text as u64 + tokens * bound.cost.token;
         (cost > for_one(bound.memory, bound.workers)).then(|| bound.refusal(place, bytes, cost))

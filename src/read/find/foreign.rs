@@ -1,5 +1,7 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
+use crate::read::zip_head::PackageKind;
+
 /// A format that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::read) struct Foreign {
@@ -11,6 +13,11 @@ pub(in crate::read) struct Foreign {
 const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
 const EXTRACT: &str = "extract its text first";
 const CONVERT: &str = "convert it to JSON Lines or CSV";
+const UNZIP: &str = "unpack it, and name its folder";
+const SAVE: &str = "save it as DOCX or ODT, without a password, or its tables as CSV";
+#[cfg(not(feature = "office"))]
+const BUILD: &str =
+    "this build has no documents of this kind: build alike with --features full, or extract its text first";
 
 const PARQUET: &[u8] = b"PAR1";
 #[cfg(feature = "parquet")]
@@ -20,7 +27,7 @@ const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --fea
                                or CSV";
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 18] = [
+const KNOWN: [Foreign; 17] = [
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
@@ -28,16 +35,15 @@ const KNOWN: [Foreign; 18] = [
     Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
     Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK },
     Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK },
-    Foreign { magic: b"PK\x03\x04", name: "zip", instead: "unpack it, and name its folder" },
-    Foreign { magic: b"PK\x05\x06", name: "zip", instead: "unpack it, and name its folder" },
-    Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: "unpack it, and name its folder" },
+    Foreign { magic: b"PK\x03\x04", name: "zip", instead: UNZIP },
+    Foreign { magic: b"PK\x05\x06", name: "zip", instead: UNZIP },
+    Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: UNZIP },
     Foreign { magic: PARQUET, name: "Parquet", instead: PARQUET_INSTEAD },
     Foreign { magic: b"PARE", name: "Parquet with an encrypted footer", instead: "decrypt it" },
     Foreign { magic: b"ARROW1\0", name: "Arrow", instead: CONVERT },
     Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
     Foreign { magic: b"%PDF-", name: "PDF", instead: EXTRACT },
-    Foreign { magic: b"{\\rtf", name: "RTF", instead: EXTRACT },
-    Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: EXTRACT },
+    Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: SAVE },
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
 ];
 
@@ -53,6 +59,24 @@ impl Foreign {
     /// What the format is called.
     pub(in crate::read) fn name(self) -> &'static str {
         self.name
+    }
+
+    /// The format of a package that is not read; `None` if it is.
+    pub(in crate::read) fn of_package(kind: PackageKind) -> Option<Foreign> {
+        let (name, instead) = match kind {
+            #[cfg(feature = "office")]
+            PackageKind::Docx | PackageKind::Odt | PackageKind::Epub => return None,
+            #[cfg(not(feature = "office"))]
+            PackageKind::Docx => ("DOCX", BUILD),
+            #[cfg(not(feature = "office"))]
+            PackageKind::Odt => ("ODT", BUILD),
+            #[cfg(not(feature = "office"))]
+            PackageKind::Epub => ("EPUB", BUILD),
+            PackageKind::Sheet => ("spreadsheet", "save its tables as CSV"),
+            PackageKind::Slides => ("presentation", EXTRACT),
+            PackageKind::OpenDocument => ("OpenDocument other than a text", EXTRACT),
+        };
+        Some(Foreign { magic: b"PK\x03\x04", name, instead })
     }
 
     /// What the format is, and what to do with the file.

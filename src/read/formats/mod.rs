@@ -9,9 +9,14 @@ mod jsonl;
 mod mail;
 mod mediawiki;
 mod object;
+#[cfg(feature = "office")]
+mod office;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod properties;
+mod rtf;
 mod text;
+mod text_parts;
 mod trec;
 mod warc;
 mod whole;
@@ -33,8 +38,11 @@ use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
 use mediawiki::MediaWiki;
+#[cfg(feature = "office")]
+use office::Office;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
+use rtf::Rtf;
 use text::WholeText;
 use trec::Trec;
 use warc::Crawl;
@@ -55,6 +63,13 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Trec => Box::new(Trec),
         Format::MediaWiki => Box::new(MediaWiki),
         Format::Tar => Box::new(Tar { members: MEMBERS }),
+        #[cfg(feature = "office")]
+        Format::Docx => Box::new(Office::Docx),
+        #[cfg(feature = "office")]
+        Format::Odt => Box::new(Office::Odt),
+        #[cfg(feature = "office")]
+        Format::Epub => Box::new(Office::Epub),
+        Format::Rtf => Box::new(Rtf),
     }
 }
 
@@ -87,7 +102,8 @@ pub(super) fn foreign(head: &FileHead, format: Option<Format>) -> Option<Foreign
         Some(Format::Csv { .. }) => !head.is_text(),
         Some(_) => false,
     };
-    Foreign::of(head.content(), head.is_compressed()).filter(|_| doubtful)
+    let package = || head.package().and_then(Foreign::of_package);
+    doubtful.then(|| package().or_else(|| Foreign::of(head.content(), head.is_compressed()))).flatten()
 }
 
 /// Where the records of a file end; `None` if the file is one record. The first byte that is looked at begins a record, and
@@ -259,6 +275,37 @@ static FORMATS: &[FormatRow] = &[
             of: |_| Format::Tar,
         }],
     },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[0],
+        of: |beside| (beside == 0).then_some(Format::Docx),
+        recognise: office::recognise_docx,
+        names: &[SaidFormat { name: "docx", about: "A document of Word a file", of: |_| Format::Docx }],
+    },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[1],
+        of: |beside| (beside == 0).then_some(Format::Odt),
+        recognise: office::recognise_odt,
+        names: &[SaidFormat {
+            name: "odt",
+            about: "A text in the OpenDocument format a file",
+            of: |_| Format::Odt,
+        }],
+    },
+    #[cfg(feature = "office")]
+    FormatRow {
+        code: office::CODES[2],
+        of: |beside| (beside == 0).then_some(Format::Epub),
+        recognise: office::recognise_epub,
+        names: &[SaidFormat { name: "epub", about: "A book a file", of: |_| Format::Epub }],
+    },
+    FormatRow {
+        code: rtf::CODE,
+        of: |beside| (beside == 0).then_some(Format::Rtf),
+        recognise: rtf::recognise,
+        names: &[SaidFormat { name: "rtf", about: "A document of RTF a file", of: |_| Format::Rtf }],
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static SaidFormat> {
@@ -323,6 +370,11 @@ mod tests {
         for (format, code) in [(Format::Trec, 16), (Format::MediaWiki, 17)] {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
+        assert_eq!((Format::Rtf.code(), Format::of_code(23)), (23, Some(Format::Rtf)));
+        #[cfg(feature = "office")]
+        for (format, code) in [(Format::Docx, 20), (Format::Odt, 21), (Format::Epub, 22)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -333,15 +385,10 @@ mod tests {
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
-        assert_eq!(
-            named,
-            [
-                &["jsonl", "text", "csv", "tsv"][..],
-                parquet,
-                &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar"]
-            ]
-            .concat()
-        );
+        let office: &[&str] = if cfg!(feature = "office") { &["docx", "odt", "epub"] } else { &[] };
+        let lines = &["jsonl", "text", "csv", "tsv"][..];
+        let files = &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar"][..];
+        assert_eq!(named, [lines, parquet, files, office, &["rtf"]].concat());
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());
     }

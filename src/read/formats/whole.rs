@@ -41,7 +41,7 @@ impl Whole {
         if bytes.len() == bom && self.passed == 0 {
             return;
         }
-        let length = self.passed + (bytes.len() - bom) as u64;
+        let length = self.passed + self.parser.weight(&bytes[bom..]);
         if length > self.numbers.longest() as u64 {
             return self.numbers.too_long(0, length, sink);
         }
@@ -60,6 +60,11 @@ impl Whole {
 impl Splitter for Whole {
     fn begin(&mut self, _: &Source, _: &Unit) -> io::Result<u64> {
         Ok(0)
+    }
+
+    fn weight(&self, pending: &[u8], last: bool) -> usize {
+        let bytes = if last { self.parser.weight(pending) } else { 0 };
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     fn take(&mut self, window: &mut Window, last: bool, span: &mut Span, sink: &mut dyn Sink) -> bool {

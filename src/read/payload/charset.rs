@@ -67,9 +67,36 @@ fn charset_in(tag: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
+/// The character set that an XML declaration names. Without one it is UTF-8.
+#[cfg(feature = "office")]
+pub(super) fn declared_in_xml(bytes: &[u8]) -> Option<&str> {
+    let named = || {
+        let inside = bytes.strip_prefix(b"<?xml")?;
+        let inside = &inside[..memmem::find(&inside[..inside.len().min(PRESCAN)], b"?>")?];
+        let behind = &inside[memmem::find(inside, b"encoding")? + b"encoding".len()..];
+        let value = behind.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+        let (quote, value) = value.split_first()?;
+        std::str::from_utf8(&value[..value.iter().position(|byte| byte == quote)?]).ok()
+    };
+    named().or(Some("utf-8"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "office")]
+    #[test]
+    fn xml_names_its_set_or_is_utf_8() {
+        for (bytes, named) in [
+            (&b"<?xml version=\"1.0\" encoding='koi8-r'?><a/>"[..], "koi8-r"),
+            (b"<?xml version='1.0'?><a encoding='x'/>", "utf-8"),
+            (b"<?xml encoding='x", "utf-8"),
+            (b"", "utf-8"),
+        ] {
+            assert_eq!(declared_in_xml(bytes), Some(named));
+        }
+    }
 
     #[test]
     fn a_mark_goes_before_a_name_and_a_name_before_a_meta() {

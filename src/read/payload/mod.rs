@@ -8,6 +8,8 @@ mod http;
 use std::borrow::Cow;
 
 use super::record::Refusal;
+#[cfg(feature = "office")]
+use charset::declared_in_xml;
 use charset::decode;
 
 pub(super) use headers::HeaderLines;
@@ -98,6 +100,20 @@ pub(super) fn guessed_text(bytes: &[u8]) -> Cow<'_, str> {
 /// The text that a file of HTML is.
 pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
     html_text(&decode(bytes, None, true), false, copy);
+}
+
+/// The markup that bytes of XML are. What counts is a byte order mark, and the character set that the declaration names.
+#[cfg(feature = "office")]
+pub(super) fn markup_text(bytes: &[u8]) -> Cow<'_, str> {
+    decode(bytes, declared_in_xml(bytes), false)
+}
+
+/// The text of a page of a book: what stands in its body, since its title is not shown.
+#[cfg(feature = "office")]
+pub(super) fn book_page(bytes: &[u8], copy: &mut String) {
+    let markup = decode(bytes, declared_in_xml(bytes), true);
+    let body = markup.find("<body").unwrap_or_default();
+    html_text(&markup[body..], true, copy);
 }
 
 /// The title of a page that is a file of HTML.

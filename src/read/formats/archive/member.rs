@@ -99,6 +99,11 @@ impl MemberParser {
         let format = self.formats.document(&path, content, true)?;
         let codec = (self.formats.codec)(format);
         let mut parser = codec.parser("", &self.inner)?;
+        // Nobody has asked for the memory that this takes: only what a member has was.
+        let weight = usize::try_from(parser.weight(content)).unwrap_or(usize::MAX);
+        if weight > content.len() && self.fields.room.is_long(weight) {
+            return Err(Refusal::NotUnpacked("a document that is long when it is unpacked".to_owned()));
+        }
         let said = parser.record(position, line, content.strip_prefix(BOM).unwrap_or(content))?;
         self.text.clear();
         self.text.push_str(said.text);

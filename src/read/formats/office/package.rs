@@ -1,0 +1,154 @@
+//! The members of a package: found by their names, and unpacked within limits.
+
+use std::io::{Cursor, Read};
+
+use memchr::memmem;
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::limits::MAX_PACKAGE_MEMBERS;
+use crate::read::record::Refusal;
+
+/// How names of members end that hold text or say what others are. No other member is unpacked.
+const TEXTS: [&str; 8] = [".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", "mimetype"];
+
+/// A package that is open.
+pub(super) struct OfficePackage<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
+    /// Bytes that may be unpacked.
+    most: usize,
+    /// Bytes that were.
+    unpacked: usize,
+}
+
+impl<'a> OfficePackage<'a> {
+    /// Opens the package that bytes are, of which at most `most` bytes are unpacked in all.
+    ///
+    /// # Errors
+    /// [`Refusal::Malformed`].
+    pub(super) fn open(bytes: &'a [u8], most: usize) -> Result<OfficePackage<'a>, Refusal> {
+        // Each member in the directory takes memory. Their heads are counted before they are believed.
+        if memmem::find_iter(bytes, b"PK\x01\x02").nth(MAX_PACKAGE_MEMBERS).is_some() {
+            let what = format!("a package of more than {MAX_PACKAGE_MEMBERS} members");
+            return Err(Refusal::Malformed(what));
+        }
+        let malformed =
+            |error: ZipError| Refusal::Malformed(format!("no package, or one that is cut off: {error}"));
+        let archive = ZipArchive::new(Cursor::new(bytes)).map_err(malformed)?;
+        Ok(OfficePackage { archive, most, unpacked: 0 })
+    }
+
+    /// How many bytes all members take that may be unpacked, as the directory says.
+    pub(super) fn weight(&self) -> u64 {
+        let entries = (0..self.archive.len()).filter_map(|at| self.archive.by_index_data(at).ok());
+        let texts = entries.filter(|entry| std::str::from_utf8(entry.name_raw()).is_ok_and(is_text));
+        texts.fold(0, |sum, entry| sum.saturating_add(entry.size()))
+    }
+
+    /// The content of a member; `None` if there is none of that name.
+    ///
+    /// # Errors
+    /// [`Refusal::Malformed`] if it cannot be unpacked, [`Refusal::TooLong`] if all is more than is allowed.
+    pub(super) fn member(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some(index) = self.archive.index_for_name(name) else { return Ok(None) };
+        let malformed = |why: &str| Refusal::Malformed(format!("the part {name} {why}"));
+        if !is_text(name) {
+            return Err(malformed("is named like no text"));
+        }
+        let left = self.most - self.unpacked;
+        let unreadable = |error: &dyn std::fmt::Display| malformed(&format!("cannot be unpacked: {error}"));
+        let file = self.archive.by_index(index).map_err(|error| match error {
+            ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => malformed("is encrypted"),
+            error => unreadable(&error),
+        })?;
+        let size = file.size();
+        if size > left as u64 {
+            return Err(Refusal::TooLong { limit: self.most });
+        }
+        let mut content = Vec::new();
+        file.take(size + 1).read_to_end(&mut content).map_err(|error| unreadable(&error))?;
+        if content.len() as u64 != size {
+            return Err(malformed("is not as long as the package says"));
+        }
+        self.unpacked += content.len();
+        Ok(Some(content))
+    }
+
+    /// Lets as much be unpacked again as before: what was is gone.
+    pub(super) fn start_over(&mut self) {
+        self.unpacked = 0;
+    }
+
+    /// The content of a member that no package of its kind lacks.
+    ///
+    /// # Errors
+    /// Those of [`OfficePackage::member`].
+    pub(super) fn needed(&mut self, name: &str) -> Result<Vec<u8>, Refusal> {
+        let missing = || Refusal::Malformed(format!("the package lacks the part {name}"));
+        self.member(name)?.ok_or_else(missing)
+    }
+}
+
+fn is_text(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    TEXTS.iter().any(|end| lower.ends_with(end))
+}
+
+/// The name of the member that a reference of another one leads to: relative to its folder, or from the root. What reaches
+/// out of the package leads nowhere.
+pub(super) fn resolved(from: &str, reference: &str) -> Option<String> {
+    let reference = reference.split('#').next().unwrap_or_default();
+    let (mut folders, path): (Vec<&str>, &str) = match reference.strip_prefix('/') {
+        Some(path) => (Vec::new(), path),
+        None => (from.split('/').rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect(), reference),
+    };
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                folders.pop()?;
+            }
+            name => folders.push(name),
+        }
+    }
+    Some(folders.join("/")).filter(|name| !name.is_empty())
+}
+
+/// A reference without its escapes of the form `%20`.
+pub(super) fn unescaped(reference: &str) -> String {
+    let bytes = reference.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while at < bytes.len() {
+        let digits = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
+        let escape = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        let byte = escape.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        out.push(byte.unwrap_or(bytes[at]));
+        at += if byte.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8(out).unwrap_or_else(|_| reference.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_lead_to_members() {
+        for (from, reference, name) in [
+            ("word/document.xml", "footnotes.xml", Some("word/footnotes.xml")),
+            ("word/document.xml", "/word/header1.xml", Some("word/header1.xml")),
+            ("a/b/c.opf", "../t/x.xhtml#p", Some("a/t/x.xhtml")),
+            ("content.opf", "./x.html", Some("x.html")),
+            ("content.opf", "../x.html", None),
+            ("a/c.opf", "", Some("a")),
+            ("c.opf", "", None),
+        ] {
+            assert_eq!(resolved(from, reference).as_deref(), name, "{from} {reference}");
+        }
+        for (escaped, plain) in
+            [("a%20b", "a b"), ("%c3%A9", "\u{e9}"), ("%", "%"), ("%zz%2", "%zz%2"), ("%ff", "%ff")]
+        {
+            assert_eq!(unescaped(escaped), plain);
+        }
+    }
+}
