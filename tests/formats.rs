@@ -278,7 +278,6 @@ fn what_is_no_document_is_told() {
         ("a.pdf", &b"%PDF-1.7\n"[..], "PDF"),
         ("a.rtf", b"{\\rtf1 text}", "RTF"),
         ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML"),
-        ("dump", b"<mediawiki xmlns=\"x\">", "XML"),
     ] {
         dir.write(name, bytes);
         let ran = dir.dedup(&format!("{name} --out x")).code(3).says(&format!("format {says},"));
