@@ -1,6 +1,5 @@
 //! LZ4 frames (LZ4 Frame Format 1.6), one behind the other: their blocks are decompressed by lz4_flex, their headers, lengths and
 //! checksums are held against each other here. Its own decoder of frames takes a file that ends between two blocks for whole.
-#![expect(clippy::disallowed_types, reason = "what is read at once is bounded by the largest block")]
 
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
 

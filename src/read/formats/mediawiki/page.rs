@@ -87,12 +87,9 @@ impl<'a> WikiPage<'a> {
                 }
                 self.text = WikiText::Escaped(content);
             }
-            ([revision], _) if revision.name == "revision" => {
-                // Who it was stands within.
-                if name != "contributor" {
-                    self.revision.push((name, content));
-                }
-            }
+            // Who it was stands within.
+            ([revision], "contributor") if revision.name == "revision" => {}
+            ([revision], _) if revision.name == "revision" => self.revision.push((name, content)),
             ([revision, contributor], "username" | "ip")
                 if (revision.name, contributor.name) == ("revision", "contributor") =>
             {
