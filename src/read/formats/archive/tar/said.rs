@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(found.fault, None);
         assert_eq!(said(b"10 path=a\n8 path=\n").path, None);
         for wrong in [
-            &b"9 path=a\n"[..],
+            &b"8 path=a\n"[..],
             b"10 path=a",
             b"path=a\n",
             b"10 pathsa \n",
