@@ -221,7 +221,7 @@ fn bombs_and_lies_are_refused() {
             assert!(says.iter().any(|says| why.contains(says)), "{kind} of {said} bytes: {why}");
         }
         let deep = |member: &mut Member| {
-            member.content = format!("{}{}", "<a>".repeat(9000), "</a>".repeat(9000)).into()
+            member.content = format!("{}{}", "<a>".repeat(9000), "</a>".repeat(9000)).into();
         };
         if kind != "epub" {
             refused(&deep, "", "4096 elements within each other");
