@@ -34,7 +34,7 @@ pub(crate) const OPEN_TEXT: &str = "<text:tracked-changes><text:p>x</text:p></te
 
 /// The description of a book, which is also a page of it.
 pub(crate) const BOOK: &str = "<package><metadata><dc:title>T</dc:title><dc:date>2024-01-31</dc:date></metadata><manifest>\
-    <item id=\"1\" href=\"1.xhtml\" media-type=\"application/xhtml+xml\"/><item id=\"2\" href=\"b%2Eopf\" media-type=\"text/html\"/>\
+    <item id=\"1\" href=\"1.xhtml\" media-type=\"application/xhtml+xml\"/><item id=\"2\" href=\"b%2Exhtml\" media-type=\"text/html\"/>\
     </manifest><spine><itemref idref=\"1\"/><itemref idref=\"2\"/></spine></package>";
 
 /// RTF with fonts, properties, notes, fields, changes, and characters in every spelling.

@@ -27,7 +27,7 @@ fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     [&file[..], &directory, b"PK\x05\x06\0\0\0\0", &count, &count, &size, &place, &[0, 0]].concat()
 }
 
-/// A document of Word with such a body, which is also its only header.
+/// A document of Word with such a body, and the same as its only header.
 pub(crate) fn docx(body: &[u8]) -> Vec<u8> {
     let document = [b"<w:document>", body, b"</w:document>"].concat();
     zip(&[
@@ -39,9 +39,10 @@ pub(crate) fn docx(body: &[u8]) -> Vec<u8> {
         ),
         ("docProps/core.xml", b"<cp><dc:title>T</dc:title><dcterms:created>2024-01-31</dcterms:created></cp>"),
         ("word/document.xml", &document),
+        ("word/header1.xml", &document),
         (
             "word/_rels/document.xml.rels",
-            b"<Relationships><Relationship Type=\"x/header\" Target=\"/word/document.xml\"/></Relationships>",
+            b"<Relationships><Relationship Type=\"x/header\" Target=\"/word/header1.xml\"/></Relationships>",
         ),
     ])
 }
@@ -57,13 +58,14 @@ pub(crate) fn odt(body: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// A book with such a description, which is also its second page.
+/// A book with such a description, and the same as its second page.
 pub(crate) fn epub(description: &[u8]) -> Vec<u8> {
     zip(&[
         ("mimetype", b"application/epub+zip"),
         ("META-INF/container.xml", b"<c><rootfile full-path=\"b/b.opf\"/></c>"),
         ("b/b.opf", description),
         ("b/1.xhtml", b"<html><head><title>x</title></head><body><p>a b</p></body></html>"),
+        ("b/b.xhtml", description),
         ("META-INF/encryption.xml", b"<e><CipherReference URI=\"b/x.otf\"/></e>"),
     ])
 }

@@ -1,5 +1,6 @@
 //! The members of a package: found by their names, and unpacked within limits.
 
+use std::collections::BTreeSet;
 use std::io::{Cursor, Read};
 
 use memchr::memmem;
@@ -19,6 +20,9 @@ pub(super) struct OfficePackage<'a> {
     most: usize,
     /// Bytes that were.
     unpacked: usize,
+    /// The members that were, by their places in the directory: none is unpacked twice, or a short package could unpack to a
+    /// long text.
+    taken: BTreeSet<usize>,
 }
 
 impl<'a> OfficePackage<'a> {
@@ -35,7 +39,7 @@ impl<'a> OfficePackage<'a> {
         let malformed =
             |error: ZipError| Refusal::Malformed(format!("no package, or one that is cut off: {error}"));
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(malformed)?;
-        Ok(OfficePackage { archive, most, unpacked: 0 })
+        Ok(OfficePackage { archive, most, unpacked: 0, taken: BTreeSet::new() })
     }
 
     /// How many bytes all members take that may be unpacked, as the directory says.
@@ -54,6 +58,9 @@ impl<'a> OfficePackage<'a> {
         let malformed = |why: &str| Refusal::Malformed(format!("the part {name} {why}"));
         if !is_text(name) {
             return Err(malformed("is named like no text"));
+        }
+        if !self.taken.insert(index) {
+            return Err(malformed("is named twice"));
         }
         let left = self.most - self.unpacked;
         let unreadable = |error: &dyn std::fmt::Display| malformed(&format!("cannot be unpacked: {error}"));
@@ -77,6 +84,7 @@ impl<'a> OfficePackage<'a> {
     /// Lets as much be unpacked again as before: what was is gone.
     pub(super) fn start_over(&mut self) {
         self.unpacked = 0;
+        self.taken.clear();
     }
 
     /// The content of a member that no package of its kind lacks.

@@ -43,7 +43,7 @@ impl Parser for PackageParser {
         let mut package = OfficePackage::open(raw, most)?;
         match self.kind {
             Office::Docx => docx_text(&mut package, &mut self.text)?,
-            Office::Odt => odt_text(&mut package, most, &mut self.text)?,
+            Office::Odt => odt_text(&mut package, &mut self.text)?,
             Office::Epub => epub_text(&mut package, &mut self.text)?,
         }
         package.start_over();
