@@ -1,5 +1,7 @@
 //! The formats there are. A new one is a file here, a variant of [`Format`], an arm of [`codec`], and a row of [`FORMATS`].
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod csv;
 mod extract;
 mod find;
@@ -28,7 +30,7 @@ use html::Html;
 use jsonl::JsonLines;
 use mail::Mail;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
+pub use parquet::{ColumnRows, FileRange, ParquetSource};
 use text::WholeText;
 use warc::Crawl;
 
@@ -40,6 +42,8 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Csv { delimiter } => Box::new(Csv { delimiter }),
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(parquet::Parquet),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => Box::new(arrow::Arrow),
         Format::Warc => Box::new(Crawl::Warc),
         Format::Arc => Box::new(Crawl::Arc),
         Format::Html => Box::new(Html),
@@ -77,7 +81,21 @@ pub fn column_names(source: &Source) -> Result<Vec<String>> {
         Format::Csv { delimiter } => Ok(csv::column_names(source, delimiter)),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::column_names(source),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => arrow::column_names(source),
         _ => Ok(Vec::new()),
+    }
+}
+
+/// Hands each row of a source whose records are rows to `each`, with its number from 0, as a JSON object of all its columns.
+///
+/// # Errors
+/// [`Error::Input`](crate::error::Error::Input) of what cannot be decoded or has no form in JSON, and what `each` gives.
+#[cfg(feature = "parquet")]
+pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    match source.format {
+        Format::Arrow => arrow::row_objects(source, each),
+        _ => parquet::row_objects(source, each),
     }
 }
 
@@ -137,6 +155,17 @@ static FORMATS: &[FormatRow] = &[
             name: "parquet",
             about: "Columns: a record is a row",
             of: |_| Format::Parquet,
+        }],
+    },
+    #[cfg(feature = "parquet")]
+    FormatRow {
+        code: arrow::CODE,
+        of: |beside| (beside == 0).then_some(Format::Arrow),
+        recognise: arrow::recognise,
+        names: &[SaidFormat {
+            name: "arrow",
+            about: "Batches of columns, in a file (Feather) or a stream: a record is a row",
+            of: |_| Format::Arrow,
         }],
     },
     FormatRow {
@@ -237,7 +266,9 @@ mod tests {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
         #[cfg(feature = "parquet")]
-        assert_eq!((Format::Parquet.code(), Format::of_code(3)), (3, Some(Format::Parquet)));
+        for (format, code) in [(Format::Parquet, 3), (Format::Arrow, 9)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -247,7 +278,7 @@ mod tests {
             assert!(FORMATS[..at].iter().all(|other| other.code != format.code));
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
-        let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
+        let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet", "arrow"] } else { &[] };
         assert_eq!(
             named,
             [&["jsonl", "text", "csv", "tsv"][..], parquet, &["warc", "arc", "html", "mbox", "eml"]].concat()

@@ -1,0 +1,233 @@
+//! The bytes of a buffer, read forward: as they stand in the file, or decompressed on the way, so that no buffer has to be in
+//! memory as a whole.
+#![expect(clippy::disallowed_types, reason = "each is read in steps of a fixed size, and no further than it may")]
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use super::flat::damaged;
+use super::message::{BodyCodec, read_exact};
+use crate::limits::sized;
+use crate::read::bytes::InputFile;
+
+/// Least and most bytes that are read at once.
+const STEP: (usize, usize) = sized((4 << 10, 256 << 10), (16, 64));
+/// Bytes that are decompressed at once.
+const UNPACKED: usize = sized(64 << 10, 64);
+/// Largest window of Zstandard, as a power of two.
+const WINDOW: u32 = 27;
+
+/// A buffer.
+pub(super) struct BufferBytes {
+    from: From,
+    /// Bytes of it, decompressed, as it says.
+    length: u64,
+    /// What was read ahead, from `start` on, which is the byte `at` of the buffer.
+    held: Vec<u8>,
+    start: usize,
+    at: u64,
+    /// Bytes to read next.
+    step: usize,
+}
+
+enum From {
+    /// As it stands from a place of a file on.
+    Plain { file: Arc<InputFile>, start: u64 },
+    /// Decompressed, up to an error.
+    Packed { decoder: Box<dyn Read + Send>, error: Option<io::Error>, ended: bool },
+}
+
+/// A range of a file, read forward.
+struct FileBytes {
+    file: Arc<InputFile>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for FileBytes {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(into.len());
+        let read = self.file.read_at(&mut into[..left], self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl BufferBytes {
+    /// The buffer in so many bytes of a file from `start` on, which are all there.
+    pub(super) fn open(
+        file: &Arc<InputFile>,
+        start: u64,
+        bytes: u64,
+        codec: BodyCodec,
+    ) -> io::Result<BufferBytes> {
+        let end = start + bytes;
+        // Of an object, each buffer is fetched by itself.
+        let file = file.again(start..end).map_or_else(|| Arc::clone(file), Arc::new);
+        if codec == BodyCodec::None || bytes == 0 {
+            return Ok(BufferBytes::new(From::Plain { file, start }, bytes));
+        }
+        let mut length = [0; 8];
+        if bytes < 8 {
+            return Err(damaged("a compressed buffer without its length"));
+        }
+        read_exact(&file, &mut length, start)?;
+        let start = start + 8;
+        let length = match i64::from_le_bytes(length) {
+            // It would have grown.
+            -1 => return Ok(BufferBytes::new(From::Plain { file, start }, bytes - 8)),
+            length => u64::try_from(length).map_err(|_| damaged("a buffer of less than no bytes"))?,
+        };
+        let packed = FileBytes { file, at: start, end };
+        let packed = io::BufReader::with_capacity(UNPACKED, packed);
+        let decoder: Box<dyn Read + Send> = match codec {
+            BodyCodec::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(packed)),
+            _ => {
+                let mut decoder = zstd::Decoder::with_buffer(packed)?;
+                decoder.window_log_max(WINDOW)?;
+                Box::new(decoder)
+            }
+        };
+        Ok(BufferBytes::new(From::Packed { decoder, error: None, ended: false }, length))
+    }
+
+    fn new(from: From, length: u64) -> BufferBytes {
+        BufferBytes { from, length, held: Vec::new(), start: 0, at: 0, step: STEP.0 }
+    }
+
+    /// Bytes of it, as it says.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether it is decompressed on the way.
+    pub(super) fn is_packed(&self) -> bool {
+        matches!(self.from, From::Packed { .. })
+    }
+
+    /// Goes on at a byte.
+    fn go_to(&mut self, at: u64) -> io::Result<()> {
+        let ahead = at.checked_sub(self.at).ok_or_else(|| damaged("offsets that go back"))?;
+        let held = (self.held.len() - self.start) as u64;
+        if ahead <= held {
+            self.start += ahead as usize;
+            self.at = at;
+            return Ok(());
+        }
+        self.held.clear();
+        (self.start, self.at) = (0, self.at + held);
+        match &self.from {
+            From::Plain { .. } => {
+                (self.at, self.step) = (at, STEP.0);
+                Ok(())
+            }
+            From::Packed { .. } => {
+                while self.at < at {
+                    self.more(UNPACKED)?;
+                    let passed = (at - self.at).min(self.held.len() as u64);
+                    if passed == 0 {
+                        return Err(self.ended());
+                    }
+                    self.at += passed;
+                    self.start = passed as usize;
+                    if self.at < at {
+                        self.held.clear();
+                        self.start = 0;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Why there are no more bytes.
+    fn ended(&mut self) -> io::Error {
+        match &mut self.from {
+            From::Packed { error, .. } if error.is_some() => {
+                let error = error.take().unwrap_or_else(|| damaged(""));
+                match crate::read::windowed::carries(&error) {
+                    true => error,
+                    false => damaged(format!("what is compressed cannot be decompressed ({error})")),
+                }
+            }
+            _ => damaged("a buffer that ends before its values"),
+        }
+    }
+
+    /// Reads so many bytes more, or a few more than that, or as many as there are.
+    fn more(&mut self, bytes: usize) -> io::Result<()> {
+        self.held.drain(..self.start);
+        self.start = 0;
+        if self.held.is_empty() && self.held.capacity() > 4 * STEP.1 {
+            self.held = Vec::new();
+        }
+        let read = self.at + self.held.len() as u64;
+        match &mut self.from {
+            From::Plain { file, start } => {
+                let left = usize::try_from(self.length.saturating_sub(read)).unwrap_or(usize::MAX);
+                let wanted = bytes.max(self.step).min(left);
+                self.step = (2 * self.step).min(STEP.1);
+                let before = self.held.len();
+                self.held.resize(before + wanted, 0);
+                read_exact(file, &mut self.held[before..], *start + read)
+            }
+            // The steps are the same ones whatever is asked for, so that an error always has the same bytes before it.
+            From::Packed { decoder, error, ended } => {
+                let wanted = self.held.len() + bytes;
+                while self.held.len() < wanted && error.is_none() && !*ended {
+                    let before = self.held.len();
+                    self.held.resize(before + UNPACKED, 0);
+                    let outcome = decoder.read(&mut self.held[before..]);
+                    let unpacked = *outcome.as_ref().unwrap_or(&0);
+                    self.held.truncate(before + unpacked);
+                    match outcome {
+                        Ok(0) => *ended = true,
+                        Ok(_) => {}
+                        Err(failed) if failed.kind() == io::ErrorKind::Interrupted => {}
+                        Err(failed) => *error = Some(failed),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// So many bytes from a place on, which is not before the one that was asked for last.
+    pub(super) fn range(&mut self, at: u64, bytes: usize) -> io::Result<&[u8]> {
+        self.has(at, bytes as u64)?;
+        self.go_to(at)?;
+        let held = self.held.len() - self.start;
+        if held < bytes {
+            self.more(bytes - held)?;
+        }
+        if self.held.len() - self.start < bytes {
+            return Err(self.ended());
+        }
+        Ok(&self.held[self.start..self.start + bytes])
+    }
+
+    /// The same bytes for good.
+    pub(super) fn take(&mut self, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
+        if self.is_packed() || bytes < STEP.0 {
+            return self.range(at, bytes).map(<[u8]>::to_vec);
+        }
+        self.has(at, bytes as u64)?;
+        self.go_to(at)?;
+        let held = (self.held.len() - self.start).min(bytes);
+        let mut taken = vec![0; bytes];
+        taken[..held].copy_from_slice(&self.held[self.start..self.start + held]);
+        let end = at + held as u64;
+        if let From::Plain { file, start } = &self.from {
+            read_exact(file, &mut taken[held..], *start + end)?;
+        }
+        Ok(taken)
+    }
+
+    /// Whether so many bytes are in it from a place on, as it says.
+    fn has(&self, at: u64, bytes: u64) -> io::Result<()> {
+        match at.checked_add(bytes) {
+            Some(end) if end <= self.length => Ok(()),
+            _ => Err(damaged("a buffer that ends before its values")),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Dictionaries: the values that the rows of a batch name.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use super::batch::{BatchWalk, WantedField};
+use super::flat::damaged;
+use super::layout::{ArrowFile, BatchPlace};
+use super::message::{Brings, MessageHead};
+use super::schema::{ArrowField, ArrowKind};
+use super::views::no_room;
+use crate::read::formats::parquet::Cell;
+
+/// The dictionaries of a file as they are before a batch. Those that were read stay, as long as they stay the same.
+#[derive(Default)]
+pub(super) struct HeldDictionaries {
+    /// By number: the messages that it was made of, and its values.
+    held: HashMap<i64, (Vec<u32>, Arc<Vec<Cell>>)>,
+}
+
+/// Those that a batch may name.
+pub(super) struct Dictionaries<'a> {
+    pub(super) file: &'a ArrowFile,
+    pub(super) batch: BatchPlace,
+    pub(super) held: &'a mut HeldDictionaries,
+    /// Bytes that one may have.
+    pub(super) most: u64,
+}
+
+impl Dictionaries<'_> {
+    /// The values of a dictionary of a field.
+    pub(super) fn values(&mut self, id: i64, field: &ArrowField) -> io::Result<Arc<Vec<Cell>>> {
+        let messages = self.messages(id);
+        if let Some((same, values)) = self.held.held.get(&id)
+            && *same == messages
+        {
+            return Ok(Arc::clone(values));
+        }
+        self.held.held.remove(&id);
+        let (mut values, mut bytes) = (Vec::new(), 0);
+        if is_read(field) {
+            for message in &messages {
+                self.read(*message, field, &mut values, &mut bytes)?;
+            }
+        }
+        let values = Arc::new(values);
+        self.held.held.insert(id, (messages, Arc::clone(&values)));
+        Ok(values)
+    }
+
+    /// The messages that a dictionary is made of: the last one that brings all of it, and what was added since. In a file with
+    /// a footer all are before all batches.
+    fn messages(&self, id: i64) -> Vec<u32> {
+        let layout = &self.file.layout;
+        let before = match layout.footer {
+            Some(_) => layout.dictionaries.len(),
+            None => self.batch.dictionaries as usize,
+        };
+        let mut messages = Vec::new();
+        for (number, place) in (0..).zip(&layout.dictionaries[..before]) {
+            if place.id == id {
+                if !place.delta {
+                    messages.clear();
+                }
+                messages.push(number);
+            }
+        }
+        messages
+    }
+
+    /// Appends the values that a message brings.
+    fn read(
+        &mut self,
+        message: u32,
+        field: &ArrowField,
+        values: &mut Vec<Cell>,
+        bytes: &mut u64,
+    ) -> io::Result<()> {
+        let block = self.file.layout.dictionaries[message as usize].block;
+        let head = MessageHead::read(&self.file.file, block.at, block.end())?;
+        let head = head.ok_or_else(|| damaged("no dictionary in its place"))?;
+        let (Brings::Dictionary { batch: head, .. }, _) = head.brings()? else {
+            return Err(damaged("no dictionary in its place"));
+        };
+        let of = ArrowField { dictionary: None, ..field.clone() };
+        let mut walk = BatchWalk::new(&self.file.file, block, &head, self.most);
+        let column = walk.column(&of, WantedField::Way(&[]), Some(head.rows), self)?;
+        let mut column = column.ok_or_else(|| damaged("a dictionary without values"))?;
+        while column.at < column.rows {
+            let fit = column.fits(usize::try_from(column.rows - column.at).unwrap_or(usize::MAX).min(1024))?;
+            *bytes += fit.bytes + (fit.rows * size_of::<Cell>()) as u64;
+            if *bytes > self.most {
+                return Err(no_room(*bytes));
+            }
+            column.cells(fit.rows, self.most, values)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the values of a dictionary of a field are read: not those that are made of others.
+pub(super) fn is_read(field: &ArrowField) -> bool {
+    matches!(
+        field.kind,
+        ArrowKind::Fixed(..) | ArrowKind::Truth | ArrowKind::Strings { .. } | ArrowKind::Views
+    )
+}
