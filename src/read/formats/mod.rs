@@ -24,6 +24,8 @@ use super::format::{Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
+#[cfg(feature = "parquet")]
+pub use arrow::{ArrowSource, BatchFate};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;

@@ -92,20 +92,25 @@ impl<'a> BatchWalk<'a> {
         }
     }
 
-    /// Passes over a field.
-    pub(super) fn pass(&mut self, field: &ArrowField) -> io::Result<()> {
-        self.node()?;
-        let own = match (field.dictionary, field.kind) {
+    /// How many buffers a field has beside those of the fields within it.
+    pub(super) fn own_buffers(&mut self, field: &ArrowField) -> io::Result<u64> {
+        Ok(match (field.dictionary, field.kind) {
             (Some(_), _) => 2,
             (None, ArrowKind::Null | ArrowKind::Runs) => 0,
             (None, ArrowKind::Struct | ArrowKind::Tuple(_)) => 1,
             (None, ArrowKind::Fixed(..) | ArrowKind::Truth | ArrowKind::List { .. } | ArrowKind::Map) => 2,
             (None, ArrowKind::Strings { .. } | ArrowKind::ListView { .. }) => 3,
-            (None, ArrowKind::Views) => 2 + self.views()?,
+            (None, ArrowKind::Views) => self.views()?.saturating_add(2),
             (None, ArrowKind::Union { dense }) => {
                 1 + u64::from(dense) + u64::from(self.head.has_older_unions)
             }
-        };
+        })
+    }
+
+    /// Passes over a field.
+    pub(super) fn pass(&mut self, field: &ArrowField) -> io::Result<()> {
+        self.node()?;
+        let own = self.own_buffers(field)?;
         self.buffers = self.buffers.saturating_add(usize::try_from(own).unwrap_or(usize::MAX));
         if field.dictionary.is_some() {
             return Ok(());
@@ -194,8 +199,9 @@ impl<'a> BatchWalk<'a> {
                 self.passed(field, 2)?;
                 ColumnValues::Other("a list of views")
             }
-            ArrowKind::Union { dense } => {
-                self.passed(field, 1 + usize::from(dense) + usize::from(self.head.has_older_unions))?;
+            ArrowKind::Union { .. } => {
+                let own = self.own_buffers(field)?;
+                self.passed(field, own as usize)?;
                 ColumnValues::Other("a union")
             }
         })

@@ -96,6 +96,9 @@ impl BatchColumns {
         most: u64,
     ) -> io::Result<BatchColumns> {
         let (place, head) = (file.layout.batches[batch], batch_head(file, batch)?);
+        if place.block.end() > file.layout.end {
+            return Err(damaged("a batch that is cut off"));
+        }
         let mut dictionaries = Dictionaries { file, batch: place, held, most };
         let mut open = |way: &[usize]| -> io::Result<ArrowColumn> {
             let mut walk = BatchWalk::new(&file.file, place.block, &head, most);

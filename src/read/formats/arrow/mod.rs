@@ -2,6 +2,7 @@
 //! so batches that lose nothing, dictionaries and whatever a schema says stay as they are encoded.
 
 mod batch;
+mod body;
 mod buffers;
 mod column;
 mod dictionary;
@@ -12,8 +13,10 @@ mod layout;
 mod message;
 mod objects;
 mod reread;
+mod rewritten;
 mod rows;
 mod schema;
+mod select;
 mod views;
 
 use std::io;
@@ -22,6 +25,7 @@ use std::sync::Arc;
 
 use self::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
+pub use self::rewritten::{ArrowSource, BatchFate};
 use self::rows::{BatchRows, no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::sized;

@@ -59,7 +59,7 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
 /// Refuses fields that have no form in JSON.
 fn has_form(field: &ArrowField) -> io::Result<()> {
     let what = match field.kind {
-        _ if field.dictionary.is_some() && !is_read(field) => "a dictionary of lists or structs",
+        _ if field.dictionary.is_some() && !is_plain(field) => "a dictionary of other values than texts and numbers",
         ArrowKind::Union { .. } => "a union",
         ArrowKind::ListView { .. } => "a list of views",
         ArrowKind::Fixed(_, FixedMeaning::Interval) => "an interval",
@@ -67,6 +67,16 @@ fn has_form(field: &ArrowField) -> io::Result<()> {
         _ => return field.children.iter().try_for_each(has_form),
     };
     Err(damaged(format!("the column {:.40} is {what}", field.name)))
+}
+
+/// Whether a cell has all that a value of a field has.
+fn is_plain(field: &ArrowField) -> bool {
+    use FixedMeaning::{Days, Moments, Real, Signed, Unsigned};
+    match field.kind {
+        ArrowKind::Fixed(_, meaning) => matches!(meaning, Signed | Unsigned | Real | Days | Moments(_)),
+        ArrowKind::Strings { .. } | ArrowKind::Views => true,
+        _ => false,
+    }
 }
 
 /// All columns of a batch, as one of structs.
@@ -175,7 +185,7 @@ impl ArrowColumn {
                 return Err(damaged("a row that is longer than a record may be"));
             }
         }
-        self.at = at + present.map_or(out.len(), |present| present.len()) as u64;
+        self.at = at + out.len() as u64;
         Ok(())
     }
 
