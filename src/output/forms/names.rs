@@ -7,8 +7,8 @@ use super::form::RecordForm;
 use crate::read::{Compression, Source, names_apart};
 
 /// How names of files end that say what is in them.
-const KNOWN: [&str; 16] = [
-    ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".warc", ".wet", ".arc", ".mbox",
+const KNOWN: [&str; 18] = [
+    ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".arrow", ".feather", ".warc", ".wet", ".arc", ".mbox",
     ".txt", ".html", ".htm", ".eml", ".ids",
 ];
 
