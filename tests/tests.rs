@@ -13,6 +13,9 @@
 mod against;
 mod against_collection;
 mod against_contained;
+/// Arrow: the same documents as from lines, files and streams with the rows that are kept, and what damage costs.
+#[cfg(feature = "parquet")]
+mod arrow;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

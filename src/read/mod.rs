@@ -39,7 +39,7 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 pub use formats::text_member;
 #[cfg(feature = "parquet")]
-pub use formats::{ArrowSource, BatchFate, ColumnRows, FileRange, ParquetSource, row_objects};
+pub use formats::{ArrowSource, BatchFate, ColumnRows, FileRange, ParquetSource, PutBatch, row_objects};
 pub use formats::{boundaries, column_names, describer, format_names, packs_records, with_companions};
 pub use input::{Input, MissingText};
 pub use inputs::{DocumentSink, Part, RunInputs};

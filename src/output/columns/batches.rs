@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
-use crate::read::{ArrowSource, BatchFate, Source};
+use crate::read::{ArrowSource, BatchFate, PutBatch, Source};
 
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
@@ -69,7 +69,7 @@ pub(super) fn assemble(
     let file = ArrowSource::open(source)?;
     let mut out = created(target)?;
     let fates: Vec<Fate> = file.batches().map(|rows| fate(&rows, chosen)).collect();
-    let mut fate = |batch: usize, put: &mut dyn FnMut(BatchFate<'_>) -> io::Result<()>| match fates[batch] {
+    let mut fate = |batch: usize, put: PutBatch<'_>| match fates[batch] {
         Fate::Goes => put(BatchFate::Goes),
         Fate::Stays => put(BatchFate::Stays),
         Fate::Shrinks => {

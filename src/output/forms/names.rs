@@ -8,8 +8,8 @@ use crate::read::{Compression, Source, names_apart};
 
 /// How names of files end that say what is in them.
 const KNOWN: [&str; 18] = [
-    ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".arrow", ".feather", ".warc", ".wet", ".arc", ".mbox",
-    ".txt", ".html", ".htm", ".eml", ".ids",
+    ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".arrow", ".feather", ".warc", ".wet",
+    ".arc", ".mbox", ".txt", ".html", ".htm", ".eml", ".ids",
 ];
 
 /// The name of what is written of a source in a form, or in its own: without its end, and that.

@@ -23,8 +23,7 @@ use crate::output::kept::{KeptTally, assist_kept, write_kept};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, is_one_record, stands_alone,
-    units,
+    Compression, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, is_one_record, units,
 };
 
 /// The records of a run, and how they are written.
@@ -266,7 +265,7 @@ impl FormWriter<'_> {
         };
         let emptied = match way {
             #[cfg(feature = "parquet")]
-            Way::Lines(_) if !stands_alone(source.format) => {
+            Way::Lines(_) if !crate::read::stands_alone(source.format) => {
                 self.read_rows(source, selection, encoder)?
             }
             _ => self.read_units(at, selection, encoder)?,

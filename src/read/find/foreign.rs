@@ -24,7 +24,8 @@ const ARROW: &[u8] = b"ARROW1\0\0";
 #[cfg(feature = "parquet")]
 const ARROW_INSTEAD: &str = "decompress it: its parts are read where they stand";
 #[cfg(not(feature = "parquet"))]
-const ARROW_INSTEAD: &str = "this build has no Arrow: build alike with --features full, or convert it to JSON Lines or CSV";
+const ARROW_INSTEAD: &str =
+    "this build has no Arrow: build alike with --features full, or convert it to JSON Lines or CSV";
 
 /// Arrow, which is a stream where it does not begin as its files do.
 const ARROW_FILE: Foreign = Foreign { magic: ARROW, name: "Arrow", instead: ARROW_INSTEAD };
@@ -58,10 +59,9 @@ impl Foreign {
     /// The format of a file that begins so. Parquet and Arrow that are compressed as a whole cannot be read at their ends and
     /// their parts, as they have to be.
     pub(super) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
-        let is_read =
-            |format: &Foreign| {
-                cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
-            };
+        let is_read = |format: &Foreign| {
+            cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
+        };
         let known = KNOWN.into_iter().find(|format| head.starts_with(format.magic));
         let stream = begins_arrow_stream(head).then_some(ARROW_FILE);
         known.or(stream).filter(|format| !is_read(format))

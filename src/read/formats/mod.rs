@@ -25,7 +25,7 @@ use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
 #[cfg(feature = "parquet")]
-pub use arrow::{ArrowSource, BatchFate};
+pub use arrow::{ArrowSource, BatchFate, PutBatch};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;

@@ -45,7 +45,12 @@ impl<'a> WantedField<'a> {
 }
 
 impl<'a> BatchWalk<'a> {
-    pub(super) fn new(file: &'a Arc<InputFile>, block: Block, head: &'a BatchHead, most: u64) -> BatchWalk<'a> {
+    pub(super) fn new(
+        file: &'a Arc<InputFile>,
+        block: Block,
+        head: &'a BatchHead,
+        most: u64,
+    ) -> BatchWalk<'a> {
         BatchWalk { file, block, head, most, nodes: 0, buffers: 0, variadic: 0 }
     }
 

@@ -84,10 +84,7 @@ impl<W: Write> BodyWriter<W> {
     }
 
     /// Writes a buffer as it is encoded.
-    pub(super) fn encoded(
-        &mut self,
-        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub(super) fn encoded(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let start = self.out.written;
         fill(&mut self.out)?;
         self.end(start)
@@ -107,10 +104,7 @@ impl<W: Write> BodyWriter<W> {
 }
 
 /// Fills a writer; how many bytes that were, and the writer.
-fn filled<W: Write>(
-    to: W,
-    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<(u64, W)> {
+fn filled<W: Write>(to: W, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(u64, W)> {
     let mut counted = CountedOut { out: to, written: 0 };
     fill(&mut counted)?;
     Ok((counted.written, counted.out))

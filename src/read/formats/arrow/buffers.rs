@@ -1,6 +1,9 @@
 //! The bytes of a buffer, read forward: as they stand in the file, or decompressed on the way, so that no buffer has to be in
 //! memory as a whole.
-#![expect(clippy::disallowed_types, reason = "each is read in steps of a fixed size, and no further than it may")]
+#![expect(
+    clippy::disallowed_types,
+    reason = "each is read in steps of a fixed size, and no further than it may"
+)]
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -83,10 +83,11 @@ impl ColumnOffsets {
 impl ArrowColumn {
     /// Goes on at a row, which is none that was passed.
     pub(super) fn go_to(&mut self, row: u64) -> io::Result<()> {
-        match row >= self.at && row <= self.rows {
-            true => Ok(self.at = row),
-            false => Err(damaged("a column with fewer rows than it should have")),
+        if row < self.at || row > self.rows {
+            return Err(damaged("a column with fewer rows than it should have"));
         }
+        self.at = row;
+        Ok(())
     }
 
     /// How many of the next rows may be read at once: one or more, and no more than `most`.
@@ -179,7 +180,11 @@ impl ArrowColumn {
             ColumnValues::List { offsets, of, .. } => {
                 let offsets = offsets.of(at, rows)?;
                 for (row, ends) in offsets.windows(2).enumerate() {
-                    cells.push(if is_there(row) { of.joined(ends[0]..ends[1], longest)? } else { Cell::Null });
+                    cells.push(if is_there(row) {
+                        of.joined(ends[0]..ends[1], longest)?
+                    } else {
+                        Cell::Null
+                    });
                 }
             }
             ColumnValues::Tuple { size, of } => {
@@ -190,7 +195,9 @@ impl ArrowColumn {
                 }
             }
             ColumnValues::Struct(fields) => {
-                let [(_, field)] = &mut fields[..] else { return Err(damaged("a struct in the place of a value")) };
+                let [(_, field)] = &mut fields[..] else {
+                    return Err(damaged("a struct in the place of a value"));
+                };
                 field.go_to(at)?;
                 field.cells(rows, longest, cells)?;
             }

@@ -88,7 +88,8 @@ impl Dictionaries<'_> {
         let column = walk.column(&of, WantedField::Way(&[]), Some(head.rows), self)?;
         let mut column = column.ok_or_else(|| damaged("a dictionary without values"))?;
         while column.at < column.rows {
-            let fit = column.fits(usize::try_from(column.rows - column.at).unwrap_or(usize::MAX).min(1024))?;
+            let fit =
+                column.fits(usize::try_from(column.rows - column.at).unwrap_or(usize::MAX).min(1024))?;
             *bytes += fit.bytes + (fit.rows * size_of::<Cell>()) as u64;
             if *bytes > self.most {
                 return Err(no_room(*bytes));

@@ -112,7 +112,7 @@ impl ArrowLayout {
     fn push(&mut self, block: Block, rows: u64, is_packed: bool, bytes: u64) -> io::Result<()> {
         let first = self.rows();
         // What takes no bytes takes room all the same, where it is refused.
-        let most = bytes.saturating_mul(MAX_ROWS_OF_BYTE).max(FREE_ROWS).min(MAX_FILE_BYTES - 1);
+        let most = bytes.saturating_mul(MAX_ROWS_OF_BYTE).clamp(FREE_ROWS, MAX_FILE_BYTES - 1);
         if first.saturating_add(rows) > most {
             return Err(damaged(format!("{rows} rows or more in {bytes} bytes; {most} are allowed")));
         }

@@ -55,7 +55,11 @@ pub(super) struct MessageHead {
 pub(super) enum Brings {
     Schema(ArrowSchema),
     /// The dictionary of a number, or what is added to it.
-    Dictionary { id: i64, delta: bool, batch: BatchHead },
+    Dictionary {
+        id: i64,
+        delta: bool,
+        batch: BatchHead,
+    },
     Rows(BatchHead),
     Other,
 }
@@ -129,7 +133,9 @@ impl MessageHead {
             return Err(damaged(format!("metadata of {length} bytes; {MAX_METADATA_BYTES} are allowed")));
         }
         if all > left as u64 {
-            return Err(damaged("metadata that ends behind its file; it was cut off, or not written to its end"));
+            return Err(damaged(
+                "metadata that ends behind its file; it was cut off, or not written to its end",
+            ));
         }
         let read = bytes.len();
         bytes.resize(all as usize, 0);

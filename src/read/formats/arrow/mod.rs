@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use self::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
-pub use self::rewritten::{ArrowSource, BatchFate};
+pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::sized;

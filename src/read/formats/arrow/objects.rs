@@ -59,7 +59,9 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
 /// Refuses fields that have no form in JSON.
 fn has_form(field: &ArrowField) -> io::Result<()> {
     let what = match field.kind {
-        _ if field.dictionary.is_some() && !is_plain(field) => "a dictionary of other values than texts and numbers",
+        _ if field.dictionary.is_some() && !is_plain(field) => {
+            "a dictionary of other values than texts and numbers"
+        }
         ArrowKind::Union { .. } => "a union",
         ArrowKind::ListView { .. } => "a list of views",
         ArrowKind::Fixed(_, FixedMeaning::Interval) => "an interval",
@@ -214,7 +216,11 @@ impl ArrowColumn {
             let fit = self.fits(((values.end - self.at) as usize).min(ROWS))?;
             let mut texts = vec![Vec::new(); fit.rows];
             let first = self.at;
-            if is_map { self.pairs(&mut texts)? } else { self.json(&mut texts)? }
+            if is_map {
+                self.pairs(&mut texts)?;
+            } else {
+                self.json(&mut texts)?;
+            }
             for (at, text) in (first..).zip(texts) {
                 if at > values.start {
                     out.push(b',');
@@ -232,7 +238,9 @@ impl ArrowColumn {
     /// Appends keys and values of a map, as members of objects.
     fn pairs(&mut self, out: &mut Texts) -> io::Result<()> {
         let at = self.at;
-        let ColumnValues::Struct(fields) = &mut self.values else { return Err(damaged("a map without pairs")) };
+        let ColumnValues::Struct(fields) = &mut self.values else {
+            return Err(damaged("a map without pairs"));
+        };
         let [(_, keys), (_, values)] = &mut fields[..] else { return Err(damaged("a map without pairs")) };
         let mut names = vec![Vec::new(); out.len()];
         keys.go_to(at)?;
@@ -373,7 +381,10 @@ mod tests {
         assert_eq!(written(&f64::NAN.to_le_bytes(), FixedMeaning::Real), "null");
         assert_eq!(written(&19_723i32.to_le_bytes(), FixedMeaning::Days), "\"2024-01-01\"");
         let moment = 1_704_067_200_000_000_001i64.to_le_bytes();
-        assert_eq!(written(&moment, FixedMeaning::Moments(1_000_000_000)), "\"2024-01-01T00:00:00.000000001Z\"");
+        assert_eq!(
+            written(&moment, FixedMeaning::Moments(1_000_000_000)),
+            "\"2024-01-01T00:00:00.000000001Z\""
+        );
         assert_eq!(written(&61i32.to_le_bytes(), FixedMeaning::Times(1)), "\"00:01:01\"");
         assert_eq!(written(&90_000i32.to_le_bytes(), FixedMeaning::Times(1)), "90000");
         assert_eq!(written(&[0xff, 0], FixedMeaning::Bytes), "\"ff00\"");

@@ -7,7 +7,7 @@ use super::batch::BatchWalk;
 use super::body::BodyWriter;
 use super::flat::{FlatTable, damaged};
 use super::layout::{ArrowFile, BLOCK, MAGIC};
-use super::message::{Block, Brings, END, MessageHead, read_exact};
+use super::message::{BatchHead, Block, Brings, END, MessageHead, read_exact};
 use super::rows::{no_damage, said};
 use super::select::{BatchSelection, copy, count, head_with};
 use crate::error::Error;
@@ -31,6 +31,9 @@ pub enum BatchFate<'a> {
     /// Nothing is left of it.
     Goes,
 }
+
+/// Takes what becomes of a batch.
+pub type PutBatch<'a> = &'a mut dyn FnMut(BatchFate<'_>) -> io::Result<()>;
 
 /// A file on its way.
 struct Assembly<'a> {
@@ -105,15 +108,18 @@ impl ArrowSource {
             selection.field(field, stretches)?;
         }
         let (rows, bytes) = (count(stretches), selection.body.bytes());
-        let (nodes, buffers) = (selection.body.nodes, selection.body.buffers);
-        if nodes.len() != head.nodes.len() || buffers.len() != head.buffers.len() {
+        let BodyWriter { nodes, buffers, .. } = selection.body;
+        let written = BatchHead { rows, nodes, buffers, ..BatchHead::default() };
+        if written.nodes.len() != head.nodes.len() || written.buffers.len() != head.buffers.len() {
             return Err(damaged("a batch with more columns than its schema"));
         }
-        let changed = head_with(message.bytes, &head, (rows, &nodes, &buffers), bytes)?;
+        let changed = head_with(message.bytes, &head, &written, bytes)?;
         let changed = MessageHead { bytes: changed, prefix: message.prefix };
         match changed.brings()? {
             (Brings::Rows(now), body)
-                if (body, now.rows) == (bytes, rows) && now.nodes == nodes && now.buffers == buffers => {}
+                if (body, now.rows) == (bytes, rows)
+                    && now.nodes == written.nodes
+                    && now.buffers == written.buffers => {}
             _ => return Err(damaged("a head whose parts overlap")),
         }
         out.seek(SeekFrom::Start(0))?;
@@ -127,7 +133,7 @@ impl ArrowSource {
     /// What is wrong with the file, or what the system says of the one that is written.
     pub fn assemble(
         &self,
-        fate: &mut dyn FnMut(usize, &mut dyn FnMut(BatchFate<'_>) -> io::Result<()>) -> io::Result<()>,
+        fate: &mut dyn FnMut(usize, PutBatch<'_>) -> io::Result<()>,
         out: &mut dyn Write,
         progress: &Progress,
     ) -> io::Result<()> {

@@ -41,19 +41,27 @@ pub(super) enum ArrowKind {
     /// Values of so many bytes.
     Fixed(usize, FixedMeaning),
     /// Texts or bytes behind offsets, of eight bytes each or of four.
-    Strings { wide: bool },
+    Strings {
+        wide: bool,
+    },
     /// Texts or bytes that are named by their beginnings and places.
     Views,
-    List { wide: bool },
+    List {
+        wide: bool,
+    },
     /// A list of pairs.
     Map,
     /// Lists whose offsets need not ascend.
-    ListView { wide: bool },
+    ListView {
+        wide: bool,
+    },
     /// Lists of so many.
     Tuple(u64),
     Struct,
     /// One of several kinds, by the row: all are as long as it, or those that are named have offsets.
-    Union { dense: bool },
+    Union {
+        dense: bool,
+    },
     /// Runs of equal values, with ends of so many bytes.
     Runs,
 }
@@ -93,7 +101,8 @@ impl ArrowSchema {
     /// the top that is spelt like the whole path goes first.
     pub(super) fn find(&self, path: &FieldPath) -> Option<Vec<usize>> {
         let whole = self.fields.iter().enumerate().filter(|(_, field)| field.name == path.as_str());
-        let mut whole = whole.filter_map(|(at, field)| below(field, &[]).map(|rest| [&[at], &rest[..]].concat()));
+        let mut whole =
+            whole.filter_map(|(at, field)| below(field, &[]).map(|rest| [&[at], &rest[..]].concat()));
         whole.next().or_else(|| among(&self.fields, path.parts()))
     }
 }

@@ -217,7 +217,8 @@ impl<W: Write> BatchSelection<'_, W> {
         let named = merged(named);
         for view in views.chunks_exact_mut(VIEW) {
             if let View { place: Some((buffer, start)), .. } = View::of(view)? {
-                let before = named.partition_point(|(other, range, _)| (*other, range.start) <= (buffer, start));
+                let before =
+                    named.partition_point(|(other, range, _)| (*other, range.start) <= (buffer, start));
                 let (_, range, moved) = &named[before - 1];
                 let start = i32::try_from(moved + start - range.start);
                 let start = start.map_err(|_| damaged("a buffer of too many bytes"))?;
@@ -373,24 +374,24 @@ fn of_buffer(named: &[(usize, Range<u64>, u64)], buffer: usize) -> &[(usize, Ran
 pub(super) fn head_with(
     mut bytes: Vec<u8>,
     head: &BatchHead,
-    (rows, nodes, buffers): (u64, &[(u64, u64)], &[(u64, u64)]),
+    now: &BatchHead,
     body: u64,
 ) -> io::Result<Vec<u8>> {
     let places = head.places;
-    let mut put = |at: usize, number: u64, was: u64| match bytes.get_mut(at..at + 8).filter(|_| at > 0) {
+    let mut put = |at: usize, number: u64| match bytes.get_mut(at..at + 8).filter(|_| at > 0) {
         Some(place) => {
             place.copy_from_slice(&number.to_le_bytes());
             Ok(())
         }
-        None if number == was => Ok(()),
+        None if number == 0 => Ok(()),
         None => Err(damaged("a head without a number that it should have")),
     };
-    put(places.rows, rows, 0)?;
-    put(places.body, body, 0)?;
-    for (at, pairs) in [(places.nodes, nodes), (places.buffers, buffers)] {
+    put(places.rows, now.rows)?;
+    put(places.body, body)?;
+    for (at, pairs) in [(places.nodes, &now.nodes), (places.buffers, &now.buffers)] {
         for (number, (one, two)) in pairs.iter().enumerate() {
-            put(at + 16 * number, *one, 0)?;
-            put(at + 16 * number + 8, *two, 0)?;
+            put(at + 16 * number, *one)?;
+            put(at + 16 * number + 8, *two)?;
         }
     }
     Ok(bytes)

@@ -31,7 +31,8 @@ pub(super) struct View {
 impl View {
     pub(super) fn of(bytes: &[u8]) -> io::Result<View> {
         let number = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let whole = |at: usize| u32::try_from(number(at)).map_err(|_| damaged("a text of less than no bytes"));
+        let whole =
+            |at: usize| u32::try_from(number(at)).map_err(|_| damaged("a text of less than no bytes"));
         let length = u64::from(whole(0)?);
         let place = match length > SHORT as u64 {
             true => Some((whole(8)? as usize, u64::from(whole(12)?))),
@@ -50,7 +51,11 @@ pub(super) struct ViewBytes {
 /// A buffer that views lead to.
 pub(super) enum ViewBuffer {
     /// As it stands in the file.
-    Plain { file: Arc<InputFile>, start: u64, bytes: u64 },
+    Plain {
+        file: Arc<InputFile>,
+        start: u64,
+        bytes: u64,
+    },
     /// Decompressed as a whole, once it is needed: views may lead anywhere in it.
     Packed(Option<BufferBytes>),
     Held(Bytes),

@@ -19,9 +19,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::footer::{Layout, ParquetFile};
 pub(super) use self::cell::Cell;
 pub(super) use self::fields::FIELDS;
+use self::footer::{Layout, ParquetFile};
 use self::guard::as_io;
 pub use self::objects::row_objects;
 pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
