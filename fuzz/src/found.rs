@@ -20,7 +20,7 @@ const ENDS: [&str; 24] = [
     ".html.xz",
 ];
 /// How files begin, of kinds that are read and of others.
-const MAGIC: [&[u8]; 20] = [
+const MAGIC: [&[u8]; 21] = [
     b"",
     b"\xef\xbb\xbf",
     b"{\"text\": \"",
@@ -35,6 +35,7 @@ const MAGIC: [&[u8]; 20] = [
     b"PK\x03\x04",
     b"{\\rtf",
     b"ARROW1\0\0",
+    b"\xff\xff\xff\xff",
     b"Obj\x01",
     b"<?xml version='1.0'?>",
     b"\x1f\x8b\x08\0",

@@ -3,6 +3,7 @@
 //! is no fuzzer.
 #![forbid(unsafe_code)]
 
+mod batches;
 mod checkpoint;
 mod collection;
 mod columns;
@@ -28,6 +29,7 @@ mod tables;
 mod tests;
 mod tokens;
 
+pub use batches::arrow;
 pub use checkpoint::checkpoint;
 pub use columns::parquet;
 pub use config::config;

@@ -77,8 +77,8 @@ impl<'a> BatchWalk<'a> {
 
     /// The next buffer.
     pub(super) fn buffer(&mut self) -> io::Result<BufferBytes> {
-        let (start, bytes) = self.place()?;
-        BufferBytes::open(self.file, start, bytes, self.head.codec)
+        let place = self.place()?;
+        BufferBytes::open(self.file, place, self.head.codec, self.most)
     }
 
     /// How many buffers the views of the next field lead to.
@@ -90,9 +90,9 @@ impl<'a> BatchWalk<'a> {
 
     /// Which rows of a field are not null, if some are.
     fn validity(&mut self, nulls: u64) -> io::Result<Option<BufferBytes>> {
-        let (start, bytes) = self.place()?;
-        match nulls > 0 && bytes > 0 {
-            true => BufferBytes::open(self.file, start, bytes, self.head.codec).map(Some),
+        let place = self.place()?;
+        match nulls > 0 && place.1 > 0 {
+            true => BufferBytes::open(self.file, place, self.head.codec, self.most).map(Some),
             false => Ok(None),
         }
     }
@@ -234,10 +234,10 @@ impl<'a> BatchWalk<'a> {
         let views = self.buffer()?;
         let mut buffers = Vec::new();
         for _ in 0..self.views()? {
-            let (start, bytes) = self.place()?;
-            buffers.push(ViewBuffer::open(self.file, start, bytes, self.codec_of(bytes), self.most)?);
+            let place = self.place()?;
+            buffers.push(ViewBuffer::open(self.file, place, self.codec_of(place.1), self.most)?);
         }
-        Ok(ViewBytes { views, buffers })
+        Ok(ViewBytes::new(views, buffers))
     }
 
     fn codec_of(&self, bytes: u64) -> BodyCodec {

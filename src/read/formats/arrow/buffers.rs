@@ -6,19 +6,40 @@
 )]
 
 use std::io::{self, Read};
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::flat::damaged;
 use super::message::{BodyCodec, read_exact};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
+use crate::read::windowed::carries;
 
 /// Least and most bytes that are read at once.
 const STEP: (usize, usize) = sized((4 << 10, 256 << 10), (16, 64));
 /// Bytes that are decompressed at once.
 const UNPACKED: usize = sized(64 << 10, 64);
-/// Largest window of Zstandard, as a power of two.
-const WINDOW: u32 = 27;
+/// Largest window of Zstandard, as a power of two: where there is little memory, and where there is enough.
+const WINDOW: (u32, u32) = (23, 27);
+
+/// How zstd calls a window that is wider than it may be.
+const TOO_WIDE: &str = "too much memory";
+
+/// Does what a decoder does with bytes that nobody has vouched for. Where it panics, that is an error of the file, too; it is
+/// not used afterwards.
+fn guarded(work: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(damaged("what is there makes no sense")))
+}
+
+/// What does not fit in the memory.
+pub(super) fn no_room(bytes: u64) -> io::Error {
+    let what = format!(
+        "a buffer of a batch takes {bytes} bytes at once, which do not fit in the memory allowed: allow more with --memory, \
+         or write the file with smaller batches"
+    );
+    io::Error::new(io::ErrorKind::OutOfMemory, what)
+}
 
 /// A buffer.
 pub(super) struct BufferBytes {
@@ -37,7 +58,19 @@ enum From {
     /// As it stands from a place of a file on.
     Plain { file: Arc<InputFile>, start: u64 },
     /// Decompressed, up to an error.
-    Packed { decoder: Box<dyn Read + Send>, error: Option<io::Error>, ended: bool },
+    Packed {
+        decoder: Box<dyn Read + Send>,
+        error: Option<io::Error>,
+        ended: bool,
+        /// Whether more memory would allow wider windows.
+        is_narrow: bool,
+    },
+}
+
+impl From {
+    fn packed(decoder: Box<dyn Read + Send>, is_narrow: bool) -> From {
+        From::Packed { decoder, error: None, ended: false, is_narrow }
+    }
 }
 
 /// A range of a file, read forward.
@@ -58,11 +91,12 @@ impl Read for FileBytes {
 
 impl BufferBytes {
     /// The buffer in so many bytes of a file from `start` on, which are all there.
+    /// Decompressing it may take about as much memory as `most` bytes.
     pub(super) fn open(
         file: &Arc<InputFile>,
-        start: u64,
-        bytes: u64,
+        (start, bytes): (u64, u64),
         codec: BodyCodec,
+        most: u64,
     ) -> io::Result<BufferBytes> {
         let end = start + bytes;
         // Of an object, each buffer is fetched by itself.
@@ -87,11 +121,12 @@ impl BufferBytes {
             BodyCodec::Lz4 => Box::new(lz4_flex::frame::FrameDecoder::new(packed)),
             _ => {
                 let mut decoder = zstd::Decoder::with_buffer(packed)?;
-                decoder.window_log_max(WINDOW)?;
-                Box::new(decoder)
+                let window = most.max(1).ilog2().clamp(WINDOW.0, WINDOW.1);
+                decoder.window_log_max(window)?;
+                return Ok(BufferBytes::new(From::packed(Box::new(decoder), window < WINDOW.1), length));
             }
         };
-        Ok(BufferBytes::new(From::Packed { decoder, error: None, ended: false }, length))
+        Ok(BufferBytes::new(From::packed(decoder, false), length))
     }
 
     fn new(from: From, length: u64) -> BufferBytes {
@@ -146,11 +181,12 @@ impl BufferBytes {
     /// Why there are no more bytes.
     fn ended(&mut self) -> io::Error {
         match &mut self.from {
-            From::Packed { error, .. } if error.is_some() => {
-                let error = error.take().unwrap_or_else(|| damaged(""));
-                match crate::read::windowed::carries(&error) {
-                    true => error,
-                    false => damaged(format!("what is compressed cannot be decompressed ({error})")),
+            From::Packed { error: Some(error), is_narrow, .. } => {
+                let said = error.to_string();
+                match (carries(error), *is_narrow && said.contains(TOO_WIDE)) {
+                    (true, _) => mem::replace(error, damaged(said)),
+                    (false, true) => no_room(1 << WINDOW.1),
+                    (false, false) => damaged(format!("what is compressed cannot be decompressed ({said})")),
                 }
             }
             _ => damaged("a buffer that ends before its values"),
@@ -175,12 +211,12 @@ impl BufferBytes {
                 read_exact(file, &mut self.held[before..], *start + read)
             }
             // The steps are the same ones whatever is asked for, so that an error always has the same bytes before it.
-            From::Packed { decoder, error, ended } => {
+            From::Packed { decoder, error, ended, .. } => {
                 let wanted = self.held.len() + bytes;
                 while self.held.len() < wanted && error.is_none() && !*ended {
                     let before = self.held.len();
                     self.held.resize(before + UNPACKED, 0);
-                    let outcome = decoder.read(&mut self.held[before..]);
+                    let outcome = guarded(|| decoder.read(&mut self.held[before..]));
                     let unpacked = *outcome.as_ref().unwrap_or(&0);
                     self.held.truncate(before + unpacked);
                     match outcome {

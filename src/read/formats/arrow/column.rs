@@ -81,6 +81,20 @@ impl ColumnOffsets {
 }
 
 impl ArrowColumn {
+    /// Most bytes of it that are in memory as a whole at a time.
+    pub(super) fn most_held(&self) -> u64 {
+        match &self.values {
+            ColumnValues::Views(views) => views.most_held(),
+            ColumnValues::List { of, .. }
+            | ColumnValues::Tuple { of, .. }
+            | ColumnValues::Runs { of, .. } => of.most_held(),
+            ColumnValues::Struct(fields) => {
+                fields.iter().map(|(_, field)| field.most_held()).fold(0, u64::saturating_add)
+            }
+            _ => 0,
+        }
+    }
+
     /// Goes on at a row, which is none that was passed.
     pub(super) fn go_to(&mut self, row: u64) -> io::Result<()> {
         if row < self.at || row > self.rows {

@@ -5,18 +5,34 @@ use std::io;
 use std::sync::Arc;
 
 use super::batch::{BatchWalk, WantedField};
+use super::buffers::no_room;
 use super::flat::damaged;
 use super::layout::{ArrowFile, BatchPlace};
 use super::message::{Brings, MessageHead};
 use super::schema::{ArrowField, ArrowKind};
-use super::views::no_room;
 use crate::read::formats::parquet::Cell;
 
 /// The dictionaries of a file as they are before a batch. Those that were read stay, as long as they stay the same.
 #[derive(Default)]
 pub(super) struct HeldDictionaries {
-    /// By number: the messages that it was made of, and its values.
-    held: HashMap<i64, (Vec<u32>, Arc<Vec<Cell>>)>,
+    /// By number.
+    held: HashMap<i64, HeldDictionary>,
+}
+
+/// A dictionary that was read.
+struct HeldDictionary {
+    /// The messages that it was made of.
+    messages: Vec<u32>,
+    values: Arc<Vec<Cell>>,
+    /// Bytes that it takes.
+    bytes: u64,
+}
+
+impl HeldDictionaries {
+    /// Bytes that all of them take.
+    pub(super) fn bytes(&self) -> u64 {
+        self.held.values().fold(0, |sum, held| sum.saturating_add(held.bytes))
+    }
 }
 
 /// Those that a batch may name.
@@ -32,10 +48,8 @@ impl Dictionaries<'_> {
     /// The values of a dictionary of a field.
     pub(super) fn values(&mut self, id: i64, field: &ArrowField) -> io::Result<Arc<Vec<Cell>>> {
         let messages = self.messages(id);
-        if let Some((same, values)) = self.held.held.get(&id)
-            && *same == messages
-        {
-            return Ok(Arc::clone(values));
+        if let Some(held) = self.held.held.get(&id).filter(|held| held.messages == messages) {
+            return Ok(Arc::clone(&held.values));
         }
         self.held.held.remove(&id);
         let (mut values, mut bytes) = (Vec::new(), 0);
@@ -45,7 +59,7 @@ impl Dictionaries<'_> {
             }
         }
         let values = Arc::new(values);
-        self.held.held.insert(id, (messages, Arc::clone(&values)));
+        self.held.held.insert(id, HeldDictionary { messages, values: Arc::clone(&values), bytes });
         Ok(values)
     }
 

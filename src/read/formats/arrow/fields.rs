@@ -119,6 +119,12 @@ impl BatchColumns {
         Ok(BatchColumns { text: open(&ways.text)?, others })
     }
 
+    /// Most bytes of them that are in memory as a whole at a time.
+    pub(super) fn most_held(&self) -> u64 {
+        let others = self.others.iter().flatten().map(ArrowColumn::most_held);
+        others.fold(self.text.most_held(), u64::saturating_add)
+    }
+
     /// How many rows, of at most so many, are read at once: no more than about a mebibyte of any column, but one.
     pub(super) fn fits(&mut self, most: u64) -> io::Result<Fit> {
         let mut fit = self.text.fits(most.min(ROWS) as usize)?;

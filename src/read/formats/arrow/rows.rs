@@ -18,6 +18,8 @@ use crate::read::record::{Refusal, Sink};
 use crate::read::source::{Source, Unit};
 use crate::read::windowed::carries;
 
+/// How much less it costs to hold bytes than to read a record of as many.
+const PART: u64 = 2;
 /// Most characters of what is wrong with a file.
 const SAID: usize = 200;
 
@@ -32,8 +34,9 @@ pub(super) struct BatchRows {
     /// The columns of the present batch, from `row` on.
     columns: Option<BatchColumns>,
     dictionaries: HeldDictionaries,
-    /// While a long record is read.
+    /// While a long record is read, or the columns hold as much.
     turn: Option<Turn>,
+    holds: bool,
     /// The next row.
     row: u64,
     end: u64,
@@ -52,6 +55,7 @@ impl BatchRows {
             columns: None,
             dictionaries: HeldDictionaries::default(),
             turn: None,
+            holds: false,
             row: unit.start,
             end: unit.end.min(source.length()),
             count: 0,
@@ -119,8 +123,12 @@ impl BatchRows {
                 none.insert(BatchColumns::open(file, batch, first, ways, held, most)?)
             }
         };
+        // What is in memory as it is costs less than a record, of which tokens are made.
+        let held = columns.most_held().saturating_add(self.dictionaries.bytes()) / PART;
+        self.holds = self.fields.room.is_long(usize::try_from(held).unwrap_or(usize::MAX));
         let fit = columns.fits(end.min(place.rows().end) - self.row)?;
-        if self.fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX)) && self.turn.is_none() {
+        let is_long = self.fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX));
+        if (is_long || self.holds) && self.turn.is_none() {
             // A run that is stopped ends at its next step, with or without a turn.
             self.turn = self.fields.room.turn().ok().flatten();
         }
@@ -170,7 +178,7 @@ impl BatchRows {
             sink.refuse(self.position(self.end), self.count.saturating_add(1), refusal);
         }
         (self.columns, self.opened) = (None, None);
-        self.dictionaries = HeldDictionaries::default();
+        (self.dictionaries, self.turn) = (HeldDictionaries::default(), None);
         if is_last {
             self.source.cuts.kept.forget();
         }
@@ -198,8 +206,10 @@ impl Records for BatchRows {
                 }
             }
         }
-        self.turn = None;
         if self.row < self.end {
+            if !self.holds || self.columns.is_none() {
+                self.turn = None;
+            }
             return Ok(true);
         }
         self.finish(sink);

@@ -1,13 +1,13 @@
 //! Texts that are named by their beginnings: short ones stand where they are named, long ones in a buffer of their own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::buffers::BufferBytes;
+use super::buffers::{BufferBytes, no_room};
 use super::flat::damaged;
 use super::message::{BodyCodec, read_exact};
 use crate::limits::sized;
@@ -19,6 +19,9 @@ pub(super) const VIEW: usize = 16;
 pub(super) const SHORT: usize = 12;
 /// Bytes between texts that are read rather than passed over.
 const GAP: u64 = sized(64 << 10, 16);
+
+/// How much less a buffer costs than a record of as many bytes, of which texts and tokens are made.
+const PART: u64 = 2;
 
 /// A view.
 #[derive(Clone, Copy)]
@@ -42,79 +45,90 @@ impl View {
     }
 }
 
+/// Buffers that are in memory as a whole at a time, of those that views lead to: one may begin where another one ends.
+const HELD: usize = 2;
+
 /// The views of a column, and what they lead to.
 pub(super) struct ViewBytes {
     pub(super) views: BufferBytes,
     pub(super) buffers: Vec<ViewBuffer>,
+    /// Those that are in memory as a whole.
+    held: VecDeque<usize>,
 }
 
-/// A buffer that views lead to.
-pub(super) enum ViewBuffer {
-    /// As it stands in the file.
-    Plain {
-        file: Arc<InputFile>,
-        start: u64,
-        bytes: u64,
-    },
-    /// Decompressed as a whole, once it is needed: views may lead anywhere in it.
-    Packed(Option<BufferBytes>),
-    Held(Bytes),
+/// A buffer that views lead to. One that is compressed is decompressed as a whole, once it is needed: views may lead anywhere in
+/// it.
+pub(super) struct ViewBuffer {
+    file: Arc<InputFile>,
+    /// Where it begins in the file, and how many bytes it has there.
+    place: (u64, u64),
+    codec: BodyCodec,
+    most: u64,
+    held: Option<Bytes>,
+    /// Bytes that it takes in memory.
+    unpacked: u64,
 }
 
 impl ViewBuffer {
     /// The buffer in so many bytes of a file from `start` on, which are all there.
     pub(super) fn open(
         file: &Arc<InputFile>,
-        start: u64,
-        bytes: u64,
+        place: (u64, u64),
         codec: BodyCodec,
         most: u64,
     ) -> io::Result<ViewBuffer> {
-        if codec == BodyCodec::None {
-            return Ok(ViewBuffer::Plain { file: Arc::clone(file), start, bytes });
+        let unpacked = match codec {
+            BodyCodec::None => 0,
+            codec => BufferBytes::open(file, place, codec, most)?.length(),
+        };
+        if unpacked / PART > most {
+            return Err(no_room(unpacked));
         }
-        let packed = BufferBytes::open(file, start, bytes, codec)?;
-        match packed.length() {
-            length if length > most => Err(no_room(length)),
-            _ => Ok(ViewBuffer::Packed(Some(packed))),
-        }
+        Ok(ViewBuffer { file: Arc::clone(file), place, codec, most, held: None, unpacked })
+    }
+
+    /// Whether it is not in memory, and has to be.
+    fn is_wanted(&self) -> bool {
+        self.codec != BodyCodec::None && self.held.is_none()
+    }
+
+    /// Brings it into memory.
+    fn hold(&mut self) -> io::Result<()> {
+        let mut packed = BufferBytes::open(&self.file, self.place, self.codec, self.most)?;
+        let length = usize::try_from(packed.length()).unwrap_or(usize::MAX);
+        self.held = Some(packed.take(0, length)?.into());
+        Ok(())
     }
 
     /// So many bytes of it.
-    fn range(&mut self, range: Range<u64>) -> io::Result<Bytes> {
+    fn range(&self, range: Range<u64>) -> io::Result<Bytes> {
         let behind = || damaged("a text that ends behind its buffer");
-        if let ViewBuffer::Packed(packed) = self {
-            let mut packed = packed.take().ok_or_else(|| damaged("a buffer that could not be read"))?;
-            let length = packed.length() as usize;
-            *self = ViewBuffer::Held(packed.take(0, length)?.into());
+        if let Some(held) = &self.held {
+            return match range.end <= held.len() as u64 {
+                true => Ok(held.slice(range.start as usize..range.end as usize)),
+                false => Err(behind()),
+            };
         }
-        match self {
-            ViewBuffer::Plain { file, start, bytes } => {
-                if range.end > *bytes {
-                    return Err(behind());
-                }
-                let mut read = vec![0; (range.end - range.start) as usize];
-                read_exact(file, &mut read, *start + range.start)?;
-                Ok(read.into())
-            }
-            ViewBuffer::Held(bytes) if range.end <= bytes.len() as u64 => {
-                Ok(bytes.slice(range.start as usize..range.end as usize))
-            }
-            _ => Err(behind()),
+        if range.end > self.place.1 {
+            return Err(behind());
         }
+        let mut read = vec![0; (range.end - range.start) as usize];
+        read_exact(&self.file, &mut read, self.place.0 + range.start)?;
+        Ok(read.into())
     }
 }
 
-/// What does not fit in the memory.
-pub(super) fn no_room(bytes: u64) -> io::Error {
-    let what = format!(
-        "a buffer of a batch has {bytes} bytes that have to be in memory at once, which do not fit in what is allowed: allow \
-         more with --memory, or write the file with smaller batches"
-    );
-    io::Error::new(io::ErrorKind::OutOfMemory, what)
-}
-
 impl ViewBytes {
+    pub(super) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
+        ViewBytes { views, buffers, held: VecDeque::new() }
+    }
+
+    /// Most bytes that are in memory as a whole at a time.
+    pub(super) fn most_held(&self) -> u64 {
+        let most = self.buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
+        most.saturating_mul(HELD as u64)
+    }
+
     /// The views of some rows.
     fn of(&mut self, at: u64, rows: usize) -> io::Result<&[u8]> {
         self.views.range(at * VIEW as u64, rows * VIEW)
@@ -183,8 +197,18 @@ impl ViewBytes {
         Ok(near)
     }
 
-    fn buffer(&mut self, buffer: usize) -> io::Result<&mut ViewBuffer> {
-        self.buffers.get_mut(buffer).ok_or_else(|| damaged("a text in a buffer that is not there"))
+    fn buffer(&mut self, number: usize) -> io::Result<&ViewBuffer> {
+        let none = || damaged("a text in a buffer that is not there");
+        if self.buffers.get(number).ok_or_else(none)?.is_wanted() {
+            if self.held.len() == HELD
+                && let Some(oldest) = self.held.pop_front()
+            {
+                self.buffers[oldest].held = None;
+            }
+            self.buffers[number].hold()?;
+            self.held.push_back(number);
+        }
+        Ok(&self.buffers[number])
     }
 
     fn long(
