@@ -2,13 +2,13 @@
 
 use std::io;
 
-use super::batch::{BatchWalk, WantedField};
-use super::column::{ArrowColumn, Fit};
-use super::dictionary::{Dictionaries, HeldDictionaries};
-use super::flat::damaged;
-use super::layout::ArrowFile;
-use super::message::{BatchHead, Brings, MessageHead};
-use super::schema::ArrowSchema;
+use super::columns::batch::{BatchWalk, WantedField};
+use super::columns::column::{ArrowColumn, Fit};
+use super::columns::dictionary::{Dictionaries, HeldDictionaries};
+use super::metadata::flat::damaged;
+use super::metadata::layout::ArrowFile;
+use super::metadata::message::{BatchHead, Brings, MessageHead};
+use super::metadata::schema::ArrowSchema;
 use crate::limits::sized;
 use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::formats::parquet::{Cell, FIELDS};

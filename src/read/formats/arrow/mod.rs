@@ -1,29 +1,19 @@
 //! Arrow: a record is a row of a batch. Files with a footer and streams are read as they are laid out, without a crate for it:
 //! so batches that lose nothing, dictionaries and whatever a schema says stay as they are encoded.
 
-mod batch;
-mod body;
-mod buffers;
-mod column;
-mod dictionary;
+mod columns;
 mod fields;
-mod fixed;
-mod flat;
-mod layout;
-mod message;
+mod metadata;
 mod objects;
 mod reread;
 mod rewritten;
 mod rows;
-mod schema;
-mod select;
-mod views;
 
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::layout::{ArrowFile, ArrowLayout};
+use self::metadata::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};

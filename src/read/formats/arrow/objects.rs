@@ -3,15 +3,15 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::batch::{BatchWalk, WantedField};
-use super::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
-use super::dictionary::{Dictionaries, HeldDictionaries, is_read};
+use super::columns::batch::{BatchWalk, WantedField};
+use super::columns::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
+use super::columns::dictionary::{Dictionaries, HeldDictionaries, is_read};
+use super::columns::fixed::{digits, integer, key, real};
 use super::fields::batch_head;
-use super::fixed::{digits, integer, key, real};
-use super::flat::damaged;
-use super::layout::ArrowFile;
+use super::metadata::flat::damaged;
+use super::metadata::layout::ArrowFile;
+use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
 use super::rows::{no_damage, said};
-use super::schema::{ArrowField, ArrowKind, FixedMeaning};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_RECORD_BYTES, sized};
 use crate::read::date::written_day;
@@ -20,9 +20,6 @@ use crate::read::source::Source;
 
 /// Most rows, or values of a list, that are made objects of at once.
 const ROWS: usize = sized(64, 3);
-
-/// The objects of some rows.
-type Texts = [Vec<u8>];
 
 /// Hands each row of a source to `each`, with its number from 0, as a JSON object of all its columns.
 ///
@@ -109,7 +106,7 @@ fn objects(columns: &mut ArrowColumn, at: u64, rows: u64) -> io::Result<Vec<Vec<
 
 impl ArrowColumn {
     /// Appends the values of the next rows to what is written of each.
-    fn json(&mut self, out: &mut Texts) -> io::Result<()> {
+    fn json(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
         if out.len() as u64 > self.rows - self.at {
             return Err(damaged("a column with fewer rows than it should have"));
         }
@@ -236,7 +233,7 @@ impl ArrowColumn {
     }
 
     /// Appends keys and values of a map, as members of objects.
-    fn pairs(&mut self, out: &mut Texts) -> io::Result<()> {
+    fn pairs(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
         let at = self.at;
         let ColumnValues::Struct(fields) = &mut self.values else {
             return Err(damaged("a map without pairs"));
@@ -261,7 +258,7 @@ impl ArrowColumn {
 }
 
 /// Appends objects with a member for each field.
-fn structs(fields: &mut [(String, ArrowColumn)], at: u64, out: &mut Texts) -> io::Result<()> {
+fn structs(fields: &mut [(String, ArrowColumn)], at: u64, out: &mut [Vec<u8>]) -> io::Result<()> {
     out.iter_mut().for_each(|out| out.push(b'{'));
     for (number, (name, field)) in fields.iter_mut().enumerate() {
         for out in out.iter_mut() {

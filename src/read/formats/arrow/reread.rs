@@ -1,8 +1,8 @@
 //! Reading single rows a second time.
 
-use super::dictionary::HeldDictionaries;
+use super::columns::dictionary::HeldDictionaries;
 use super::fields::{BatchColumns, FieldWays};
-use super::layout::ArrowFile;
+use super::metadata::layout::ArrowFile;
 use super::rows::no_damage;
 use crate::document::Position;
 use crate::error::{Error, Result};

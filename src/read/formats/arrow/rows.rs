@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use super::dictionary::HeldDictionaries;
+use super::columns::dictionary::HeldDictionaries;
 use super::fields::{BatchCells, BatchColumns, FieldWays};
-use super::flat::damaged;
-use super::layout::ArrowFile;
+use super::metadata::flat::damaged;
+use super::metadata::layout::ArrowFile;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::printable::printable;

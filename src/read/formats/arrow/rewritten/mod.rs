@@ -1,15 +1,18 @@
 //! A file that is written again without some of its rows: all columns, and all that it says of itself.
 
+mod body;
+mod select;
+
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 
-use super::batch::BatchWalk;
-use super::body::BodyWriter;
-use super::flat::{FlatTable, damaged};
-use super::layout::{ArrowFile, BLOCK, MAGIC};
-use super::message::{BatchHead, Block, Brings, END, MessageHead, read_exact};
+use self::body::BodyWriter;
+use self::select::{BatchSelection, copy, count, head_with};
+use super::columns::batch::BatchWalk;
+use super::metadata::flat::{FlatTable, damaged};
+use super::metadata::layout::{ArrowFile, BLOCK, MAGIC};
+use super::metadata::message::{BatchHead, Brings, END, MessageHead, MessagePlace, read_exact};
 use super::rows::{no_damage, said};
-use super::select::{BatchSelection, copy, count, head_with};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::source::Source;
@@ -71,7 +74,7 @@ impl ArrowSource {
 
     /// Its batches: the rows of each.
     pub fn batches(&self) -> impl Iterator<Item = Range<u64>> {
-        self.file.layout.batches.iter().map(super::layout::BatchPlace::rows)
+        self.file.layout.batches.iter().map(super::metadata::layout::BatchPlace::rows)
     }
 
     /// Bytes on disk of a batch.
@@ -140,13 +143,13 @@ impl ArrowSource {
         let (layout, check) = (&self.file.layout, || check(progress));
         let mut assembly = Assembly { from: &self.file, out, at: 0, check: &check };
         let blocks = layout.dictionaries.iter().map(|place| place.block);
-        let mut blocks: Vec<(Block, Option<usize>)> = blocks.map(|block| (block, None)).collect();
+        let mut blocks: Vec<(MessagePlace, Option<usize>)> = blocks.map(|block| (block, None)).collect();
         blocks.extend(layout.batches.iter().map(|batch| batch.block).zip((0..).map(Some)));
         blocks.sort_by_key(|(block, _)| block.at);
         let has_end = self.has_end()?;
         let begin = blocks.first().map_or(layout.end - self.end_bytes(has_end), |(block, _)| block.at);
         assembly.copy(0..begin)?;
-        let mut moved: Vec<(Block, Option<usize>)> = Vec::with_capacity(blocks.len());
+        let mut moved: Vec<(MessagePlace, Option<usize>)> = Vec::with_capacity(blocks.len());
         for (block, batch) in blocks {
             assembly.align()?;
             let at = assembly.at;
@@ -156,7 +159,7 @@ impl ArrowSource {
             }
             if assembly.at > at {
                 let body = assembly.at - at - block.metadata;
-                moved.push((Block { at, metadata: block.metadata, body }, batch));
+                moved.push((MessagePlace { at, metadata: block.metadata, body }, batch));
             }
         }
         if has_end {
@@ -208,7 +211,7 @@ impl Assembly<'_> {
     }
 
     /// Writes what is left of a batch.
-    fn batch(&mut self, block: Block, fate: BatchFate<'_>) -> io::Result<()> {
+    fn batch(&mut self, block: MessagePlace, fate: BatchFate<'_>) -> io::Result<()> {
         match fate {
             BatchFate::Goes => Ok(()),
             BatchFate::Stays => self.copy(block.at..block.end()),
@@ -223,13 +226,13 @@ impl Assembly<'_> {
     }
 
     /// Writes the footer with other blocks, and all behind it.
-    fn footer(&mut self, place: Range<u64>, moved: Vec<(Block, Option<usize>)>) -> io::Result<()> {
+    fn footer(&mut self, place: Range<u64>, moved: Vec<(MessagePlace, Option<usize>)>) -> io::Result<()> {
         self.align()?;
         let mut footer = vec![0; (place.end - place.start) as usize];
         read_exact(&self.from.file, &mut footer, place.start)?;
         let old = &self.from.layout.dictionaries;
         // Dictionaries stand in the footer in the order in which they are read.
-        let mut dictionaries: Vec<(u64, Block)> = Vec::with_capacity(old.len());
+        let mut dictionaries: Vec<(u64, MessagePlace)> = Vec::with_capacity(old.len());
         let mut batches = Vec::new();
         let mut places: Vec<u64> = old.iter().map(|place| place.block.at).collect();
         places.sort_unstable();
@@ -241,9 +244,9 @@ impl Assembly<'_> {
             }
         }
         let of = |place: u64| dictionaries[dictionaries.partition_point(|(at, _)| *at < place)].1;
-        let dictionaries: Vec<Block> = old.iter().map(|place| of(place.block.at)).collect();
+        let dictionaries: Vec<MessagePlace> = old.iter().map(|place| of(place.block.at)).collect();
         batches.sort_unstable_by_key(|(number, _)| *number);
-        let batches: Vec<Block> = batches.into_iter().map(|(_, block)| block).collect();
+        let batches: Vec<MessagePlace> = batches.into_iter().map(|(_, block)| block).collect();
         put_blocks(&mut footer, 2, &dictionaries)?;
         put_blocks(&mut footer, 3, &batches)?;
         if !has_blocks(&footer, 2, &dictionaries)? || !has_blocks(&footer, 3, &batches)? {
@@ -257,7 +260,7 @@ impl Assembly<'_> {
 }
 
 /// Puts other blocks in the place of those that a field of a footer has, which are as many, or more.
-fn put_blocks(footer: &mut [u8], field: usize, blocks: &[Block]) -> io::Result<()> {
+fn put_blocks(footer: &mut [u8], field: usize, blocks: &[MessagePlace]) -> io::Result<()> {
     let Some(found) = FlatTable::root(footer)?.vector(field, BLOCK)? else {
         return if blocks.is_empty() { Ok(()) } else { Err(damaged("a footer without its batches")) };
     };
@@ -276,9 +279,9 @@ fn put_blocks(footer: &mut [u8], field: usize, blocks: &[Block]) -> io::Result<(
 }
 
 /// Whether a field of a footer has just these blocks.
-fn has_blocks(footer: &[u8], field: usize, blocks: &[Block]) -> io::Result<bool> {
+fn has_blocks(footer: &[u8], field: usize, blocks: &[MessagePlace]) -> io::Result<bool> {
     let Some(found) = FlatTable::root(footer)?.vector(field, BLOCK)? else { return Ok(blocks.is_empty()) };
-    let same = |within: usize, of: &dyn Fn(&Block) -> u64| -> io::Result<bool> {
+    let same = |within: usize, of: &dyn Fn(&MessagePlace) -> u64| -> io::Result<bool> {
         Ok(found.longs(within)?.into_iter().eq(blocks.iter().map(|block| of(block) as i64)))
     };
     Ok(same(0, &|block| block.at)? && same(8, &|block| block.metadata)? && same(16, &|block| block.body)?)

@@ -8,9 +8,9 @@ use crate::limits::{MAX_METADATA_BYTES, sized};
 use crate::read::bytes::InputFile;
 
 /// What begins a message.
-pub(super) const CONTINUATION: [u8; 4] = [0xff; 4];
+pub(in crate::read::formats::arrow) const CONTINUATION: [u8; 4] = [0xff; 4];
 /// What ends all messages.
-pub(super) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+pub(in crate::read::formats::arrow) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 /// The oldest form of metadata that is read: V4, since Arrow 0.8.
 const VERSION: i16 = 3;
 /// Bytes read at first of a message.
@@ -18,41 +18,41 @@ const FIRST: usize = sized(4 << 10, 64);
 
 /// Where a message stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) at: u64,
+pub(in crate::read::formats::arrow) struct MessagePlace {
+    pub(in crate::read::formats::arrow) at: u64,
     /// Bytes of its metadata, with the length before it.
-    pub(super) metadata: u64,
+    pub(in crate::read::formats::arrow) metadata: u64,
     /// Bytes behind that.
-    pub(super) body: u64,
+    pub(in crate::read::formats::arrow) body: u64,
 }
 
-impl Block {
+impl MessagePlace {
     /// Where it ends.
-    pub(super) fn end(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn end(&self) -> u64 {
         self.at.saturating_add(self.metadata).saturating_add(self.body)
     }
 
     /// Bytes of it.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn bytes(&self) -> u64 {
         self.metadata.saturating_add(self.body)
     }
 
     /// Where its body begins.
-    pub(super) fn body_at(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn body_at(&self) -> u64 {
         self.at + self.metadata
     }
 }
 
 /// A message without its body.
-pub(super) struct MessageHead {
+pub(in crate::read::formats::arrow) struct MessageHead {
     /// The length and the metadata, as they stand.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::read::formats::arrow) bytes: Vec<u8>,
     /// Bytes of the length.
-    pub(super) prefix: usize,
+    pub(in crate::read::formats::arrow) prefix: usize,
 }
 
 /// What a message brings.
-pub(super) enum Brings {
+pub(in crate::read::formats::arrow) enum Brings {
     Schema(ArrowSchema),
     /// The dictionary of a number, or what is added to it.
     Dictionary {
@@ -66,33 +66,33 @@ pub(super) enum Brings {
 
 /// What is said of the columns of a batch.
 #[derive(Clone, Default)]
-pub(super) struct BatchHead {
-    pub(super) rows: u64,
+pub(in crate::read::formats::arrow) struct BatchHead {
+    pub(in crate::read::formats::arrow) rows: u64,
     /// By field, parents first: rows, and how many of them are null.
-    pub(super) nodes: Vec<(u64, u64)>,
+    pub(in crate::read::formats::arrow) nodes: Vec<(u64, u64)>,
     /// By field and use: where it begins in the body, and how many bytes it has.
-    pub(super) buffers: Vec<(u64, u64)>,
+    pub(in crate::read::formats::arrow) buffers: Vec<(u64, u64)>,
     /// By field of views: how many buffers they lead to.
-    pub(super) variadic: Vec<u64>,
-    pub(super) codec: BodyCodec,
+    pub(in crate::read::formats::arrow) variadic: Vec<u64>,
+    pub(in crate::read::formats::arrow) codec: BodyCodec,
     /// Whether unions say which of their rows are null, as they did in V4.
-    pub(super) has_older_unions: bool,
+    pub(in crate::read::formats::arrow) has_older_unions: bool,
     /// Where these are in the bytes of the message.
-    pub(super) places: HeadPlaces,
+    pub(in crate::read::formats::arrow) places: HeadPlaces,
 }
 
 /// Where what changes with the rows is in the bytes of a message; 0 where it is not there.
 #[derive(Clone, Copy, Default)]
-pub(super) struct HeadPlaces {
-    pub(super) body: usize,
-    pub(super) rows: usize,
-    pub(super) nodes: usize,
-    pub(super) buffers: usize,
+pub(in crate::read::formats::arrow) struct HeadPlaces {
+    pub(in crate::read::formats::arrow) body: usize,
+    pub(in crate::read::formats::arrow) rows: usize,
+    pub(in crate::read::formats::arrow) nodes: usize,
+    pub(in crate::read::formats::arrow) buffers: usize,
 }
 
 /// How the buffers of a body are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum BodyCodec {
+pub(in crate::read::formats::arrow) enum BodyCodec {
     #[default]
     None,
     Lz4,
@@ -100,7 +100,11 @@ pub(super) enum BodyCodec {
 }
 
 /// Reads all of a range.
-pub(super) fn read_exact(file: &InputFile, mut into: &mut [u8], mut at: u64) -> io::Result<()> {
+pub(in crate::read::formats::arrow) fn read_exact(
+    file: &InputFile,
+    mut into: &mut [u8],
+    mut at: u64,
+) -> io::Result<()> {
     while !into.is_empty() {
         match file.read_at(into, at) {
             Ok(0) => return Err(damaged("it ends too early; it was cut off, or not written to its end")),
@@ -114,7 +118,11 @@ pub(super) fn read_exact(file: &InputFile, mut into: &mut [u8], mut at: u64) -> 
 
 impl MessageHead {
     /// Reads the message at a place; `None` if there is the end of all messages, before `end`.
-    pub(super) fn read(file: &InputFile, at: u64, end: u64) -> io::Result<Option<MessageHead>> {
+    pub(in crate::read::formats::arrow) fn read(
+        file: &InputFile,
+        at: u64,
+        end: u64,
+    ) -> io::Result<Option<MessageHead>> {
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; left.min(FIRST)];
         read_exact(file, &mut bytes, at)?;
@@ -146,7 +154,7 @@ impl MessageHead {
     }
 
     /// What it brings, and how many bytes its body has.
-    pub(super) fn brings(&self) -> io::Result<(Brings, u64)> {
+    pub(in crate::read::formats::arrow) fn brings(&self) -> io::Result<(Brings, u64)> {
         let metadata = &self.bytes[self.prefix..];
         let table = FlatTable::root(metadata)?;
         let version = table.short(0, 0)?;

@@ -11,31 +11,31 @@ const DEEPEST: usize = 64;
 const FIELD: usize = 8;
 
 /// The fields at the top, and what the numbers of the format are.
-pub(super) struct ArrowSchema {
-    pub(super) fields: Vec<ArrowField>,
+pub(in crate::read::formats::arrow) struct ArrowSchema {
+    pub(in crate::read::formats::arrow) fields: Vec<ArrowField>,
 }
 
 /// A field.
 #[derive(Clone)]
-pub(super) struct ArrowField {
-    pub(super) name: String,
-    pub(super) kind: ArrowKind,
+pub(in crate::read::formats::arrow) struct ArrowField {
+    pub(in crate::read::formats::arrow) name: String,
+    pub(in crate::read::formats::arrow) kind: ArrowKind,
     /// Where its values are those of a dictionary: which, and how many bytes a key has, and whether it may be negative.
-    pub(super) dictionary: Option<DictionaryKeys>,
-    pub(super) children: Vec<ArrowField>,
+    pub(in crate::read::formats::arrow) dictionary: Option<DictionaryKeys>,
+    pub(in crate::read::formats::arrow) children: Vec<ArrowField>,
 }
 
 /// How the values of a dictionary are named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DictionaryKeys {
-    pub(super) id: i64,
-    pub(super) width: usize,
-    pub(super) signed: bool,
+pub(in crate::read::formats::arrow) struct DictionaryKeys {
+    pub(in crate::read::formats::arrow) id: i64,
+    pub(in crate::read::formats::arrow) width: usize,
+    pub(in crate::read::formats::arrow) signed: bool,
 }
 
 /// How the values of a field are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ArrowKind {
+pub(in crate::read::formats::arrow) enum ArrowKind {
     Null,
     Truth,
     /// Values of so many bytes.
@@ -68,7 +68,7 @@ pub(super) enum ArrowKind {
 
 /// What values of a fixed size mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FixedMeaning {
+pub(in crate::read::formats::arrow) enum FixedMeaning {
     Signed,
     Unsigned,
     Real,
@@ -88,7 +88,7 @@ pub(super) enum FixedMeaning {
 
 impl ArrowSchema {
     /// The schema that a table is.
-    pub(super) fn of(table: FlatTable<'_>, bytes: usize) -> io::Result<ArrowSchema> {
+    pub(in crate::read::formats::arrow) fn of(table: FlatTable<'_>, bytes: usize) -> io::Result<ArrowSchema> {
         if table.short(0, 0)? != 0 {
             return Err(damaged("its numbers begin with the highest byte, which alike does not read"));
         }
@@ -99,7 +99,7 @@ impl ArrowSchema {
 
     /// The way to the field that a path leads to, by numbers of children. Lists on it have no name of their own. A field at
     /// the top that is spelt like the whole path goes first.
-    pub(super) fn find(&self, path: &FieldPath) -> Option<Vec<usize>> {
+    pub(in crate::read::formats::arrow) fn find(&self, path: &FieldPath) -> Option<Vec<usize>> {
         let whole = self.fields.iter().enumerate().filter(|(_, field)| field.name == path.as_str());
         let mut whole =
             whole.filter_map(|(at, field)| below(field, &[]).map(|rest| [&[at], &rest[..]].concat()));

@@ -4,7 +4,7 @@
 use std::io;
 
 /// An error of what a file says.
-pub(super) fn damaged(what: impl Into<String>) -> io::Error {
+pub(in crate::read::formats::arrow) fn damaged(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }
 
@@ -25,7 +25,7 @@ fn follow(bytes: &[u8], at: usize) -> io::Result<usize> {
 
 /// A table.
 #[derive(Clone, Copy)]
-pub(super) struct FlatTable<'a> {
+pub(in crate::read::formats::arrow) struct FlatTable<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Where the fields are, by number, from `at` on.
@@ -34,7 +34,7 @@ pub(super) struct FlatTable<'a> {
 
 impl<'a> FlatTable<'a> {
     /// The table that some bytes are.
-    pub(super) fn root(bytes: &'a [u8]) -> io::Result<FlatTable<'a>> {
+    pub(in crate::read::formats::arrow) fn root(bytes: &'a [u8]) -> io::Result<FlatTable<'a>> {
         FlatTable::new(bytes, follow(bytes, 0)?)
     }
 
@@ -48,7 +48,7 @@ impl<'a> FlatTable<'a> {
     }
 
     /// Where a field is, if it is there.
-    pub(super) fn place(&self, field: usize) -> Option<usize> {
+    pub(in crate::read::formats::arrow) fn place(&self, field: usize) -> Option<usize> {
         let slot = self.slots.get(2 * field..2 * field + 2)?;
         let offset = u16::from_le_bytes([slot[0], slot[1]]);
         (offset > 0).then(|| self.at + usize::from(offset))
@@ -59,39 +59,43 @@ impl<'a> FlatTable<'a> {
     }
 
     /// A field of one byte, or what stands for it.
-    pub(super) fn byte(&self, field: usize, default: u8) -> io::Result<u8> {
+    pub(in crate::read::formats::arrow) fn byte(&self, field: usize, default: u8) -> io::Result<u8> {
         Ok(self.number::<1>(field)?.map_or(default, |[byte]| byte))
     }
 
     /// A field of two bytes.
-    pub(super) fn short(&self, field: usize, default: i16) -> io::Result<i16> {
+    pub(in crate::read::formats::arrow) fn short(&self, field: usize, default: i16) -> io::Result<i16> {
         Ok(self.number(field)?.map_or(default, i16::from_le_bytes))
     }
 
     /// A field of four bytes.
-    pub(super) fn int(&self, field: usize, default: i32) -> io::Result<i32> {
+    pub(in crate::read::formats::arrow) fn int(&self, field: usize, default: i32) -> io::Result<i32> {
         Ok(self.number(field)?.map_or(default, i32::from_le_bytes))
     }
 
     /// A field of eight bytes; 0 stands for it.
-    pub(super) fn long(&self, field: usize) -> io::Result<i64> {
+    pub(in crate::read::formats::arrow) fn long(&self, field: usize) -> io::Result<i64> {
         Ok(self.number(field)?.map_or(0, i64::from_le_bytes))
     }
 
     /// A field that is a table.
-    pub(super) fn table(&self, field: usize) -> io::Result<Option<FlatTable<'a>>> {
+    pub(in crate::read::formats::arrow) fn table(&self, field: usize) -> io::Result<Option<FlatTable<'a>>> {
         self.place(field).map(|at| FlatTable::new(self.bytes, follow(self.bytes, at)?)).transpose()
     }
 
     /// A field that is a text.
-    pub(super) fn text(&self, field: usize) -> io::Result<Option<&'a str>> {
+    pub(in crate::read::formats::arrow) fn text(&self, field: usize) -> io::Result<Option<&'a str>> {
         let Some(found) = self.vector(field, 1)? else { return Ok(None) };
         let bytes = found.bytes.get(found.at..found.at + found.count).ok_or_else(outside)?;
         std::str::from_utf8(bytes).map(Some).map_err(|_| damaged("a name that is not UTF-8"))
     }
 
     /// A field that is a list of things of so many bytes each.
-    pub(super) fn vector(&self, field: usize, size: usize) -> io::Result<Option<FlatVector<'a>>> {
+    pub(in crate::read::formats::arrow) fn vector(
+        &self,
+        field: usize,
+        size: usize,
+    ) -> io::Result<Option<FlatVector<'a>>> {
         let Some(place) = self.place(field) else { return Ok(None) };
         let at = follow(self.bytes, place)?;
         let count = u32::from_le_bytes(fixed(self.bytes, at)?) as usize;
@@ -103,7 +107,7 @@ impl<'a> FlatTable<'a> {
     }
 
     /// A field that is a list of tables.
-    pub(super) fn tables(
+    pub(in crate::read::formats::arrow) fn tables(
         &self,
         field: usize,
     ) -> io::Result<impl Iterator<Item = io::Result<FlatTable<'a>>> + use<'a>> {
@@ -115,23 +119,23 @@ impl<'a> FlatTable<'a> {
 
 /// A list of things of one size.
 #[derive(Clone, Copy)]
-pub(super) struct FlatVector<'a> {
+pub(in crate::read::formats::arrow) struct FlatVector<'a> {
     bytes: &'a [u8],
     /// Where the first of them is. The four bytes before it are their number.
-    pub(super) at: usize,
-    pub(super) count: usize,
+    pub(in crate::read::formats::arrow) at: usize,
+    pub(in crate::read::formats::arrow) count: usize,
     size: usize,
 }
 
 impl FlatVector<'_> {
     /// Eight bytes of each, at a place within it, as a number.
-    pub(super) fn longs(&self, within: usize) -> io::Result<Vec<i64>> {
+    pub(in crate::read::formats::arrow) fn longs(&self, within: usize) -> io::Result<Vec<i64>> {
         let places = (0..self.count).map(|at| self.at + at * self.size + within);
         places.map(|at| fixed(self.bytes, at).map(i64::from_le_bytes)).collect()
     }
 
     /// Four bytes of each.
-    pub(super) fn ints(&self, within: usize) -> io::Result<Vec<i32>> {
+    pub(in crate::read::formats::arrow) fn ints(&self, within: usize) -> io::Result<Vec<i32>> {
         let places = (0..self.count).map(|at| self.at + at * self.size + within);
         places.map(|at| fixed(self.bytes, at).map(i32::from_le_bytes)).collect()
     }

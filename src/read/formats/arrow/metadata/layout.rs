@@ -7,68 +7,68 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::flat::{FlatTable, damaged};
-use super::message::{Block, BodyCodec, Brings, CONTINUATION, MessageHead, read_exact};
+use super::message::{BodyCodec, Brings, CONTINUATION, MessageHead, MessagePlace, read_exact};
 use super::schema::ArrowSchema;
 use crate::limits::{FREE_ROWS, MAX_BATCHES, MAX_FILE_BYTES, MAX_METADATA_BYTES, MAX_ROWS_OF_BYTE};
 use crate::read::bytes::InputFile;
 use crate::read::source::Source;
 
 /// What begins and ends a file.
-pub(super) const MAGIC: &[u8; 6] = b"ARROW1";
+pub(in crate::read::formats::arrow) const MAGIC: &[u8; 6] = b"ARROW1";
 /// What begins a file, with what aligns the first message.
-pub(super) const BEGIN: &[u8; 8] = b"ARROW1\0\0";
+pub(in crate::read::formats::arrow) const BEGIN: &[u8; 8] = b"ARROW1\0\0";
 /// Bytes of a block in a footer.
-pub(super) const BLOCK: usize = 24;
+pub(in crate::read::formats::arrow) const BLOCK: usize = 24;
 
 /// A file whose layout is known.
-pub(super) struct ArrowFile {
-    pub(super) file: Arc<InputFile>,
-    pub(super) layout: Arc<ArrowLayout>,
+pub(in crate::read::formats::arrow) struct ArrowFile {
+    pub(in crate::read::formats::arrow) file: Arc<InputFile>,
+    pub(in crate::read::formats::arrow) layout: Arc<ArrowLayout>,
 }
 
 /// Where the parts of a file stand.
-pub(super) struct ArrowLayout {
-    pub(super) schema: ArrowSchema,
-    pub(super) dictionaries: Vec<DictionaryPlace>,
-    pub(super) batches: Vec<BatchPlace>,
+pub(in crate::read::formats::arrow) struct ArrowLayout {
+    pub(in crate::read::formats::arrow) schema: ArrowSchema,
+    pub(in crate::read::formats::arrow) dictionaries: Vec<DictionaryPlace>,
+    pub(in crate::read::formats::arrow) batches: Vec<BatchPlace>,
     /// Where the messages end.
-    pub(super) end: u64,
+    pub(in crate::read::formats::arrow) end: u64,
     /// Where the footer is, if there is one.
-    pub(super) footer: Option<Range<u64>>,
+    pub(in crate::read::formats::arrow) footer: Option<Range<u64>>,
     /// What is wrong behind the last batch of a stream.
-    pub(super) fault: Option<String>,
+    pub(in crate::read::formats::arrow) fault: Option<String>,
 }
 
 /// A message with a dictionary, or what is added to one.
 #[derive(Clone, Copy)]
-pub(super) struct DictionaryPlace {
-    pub(super) id: i64,
-    pub(super) delta: bool,
-    pub(super) block: Block,
+pub(in crate::read::formats::arrow) struct DictionaryPlace {
+    pub(in crate::read::formats::arrow) id: i64,
+    pub(in crate::read::formats::arrow) delta: bool,
+    pub(in crate::read::formats::arrow) block: MessagePlace,
 }
 
 /// Rows that stand together.
 #[derive(Clone, Copy)]
-pub(super) struct BatchPlace {
+pub(in crate::read::formats::arrow) struct BatchPlace {
     /// Rows of the file before it.
-    pub(super) first: u64,
-    pub(super) rows: u64,
-    pub(super) block: Block,
-    pub(super) is_packed: bool,
+    pub(in crate::read::formats::arrow) first: u64,
+    pub(in crate::read::formats::arrow) rows: u64,
+    pub(in crate::read::formats::arrow) block: MessagePlace,
+    pub(in crate::read::formats::arrow) is_packed: bool,
     /// How many of the dictionaries come before it.
-    pub(super) dictionaries: u32,
+    pub(in crate::read::formats::arrow) dictionaries: u32,
 }
 
 impl BatchPlace {
     /// Its rows.
-    pub(super) fn rows(&self) -> Range<u64> {
+    pub(in crate::read::formats::arrow) fn rows(&self) -> Range<u64> {
         self.first..self.first + self.rows
     }
 }
 
 impl ArrowFile {
     /// Opens a source.
-    pub(super) fn open(source: &Source) -> io::Result<ArrowFile> {
+    pub(in crate::read::formats::arrow) fn open(source: &Source) -> io::Result<ArrowFile> {
         let file = Arc::new(source.open()?);
         let kept = source.cuts.kept.get().and_then(|kept| kept.downcast::<ArrowLayout>().ok());
         let layout = kept.map_or_else(|| ArrowLayout::read(&file, source.bytes).map(Arc::new), Ok)?;
@@ -76,7 +76,7 @@ impl ArrowFile {
     }
 
     /// The same; the layout stays with the source until somebody forgets it.
-    pub(super) fn open_and_keep(source: &Source) -> io::Result<ArrowFile> {
+    pub(in crate::read::formats::arrow) fn open_and_keep(source: &Source) -> io::Result<ArrowFile> {
         let file = ArrowFile::open(source)?;
         source.cuts.kept.set(Arc::clone(&file.layout) as Arc<dyn Any + Send + Sync>);
         Ok(file)
@@ -85,7 +85,7 @@ impl ArrowFile {
 
 impl ArrowLayout {
     /// The layout of a file of so many bytes.
-    pub(super) fn read(file: &InputFile, bytes: u64) -> io::Result<ArrowLayout> {
+    pub(in crate::read::formats::arrow) fn read(file: &InputFile, bytes: u64) -> io::Result<ArrowLayout> {
         let mut begin = [0; 8];
         let length = usize::try_from(bytes).unwrap_or(usize::MAX).min(begin.len());
         read_exact(file, &mut begin[..length], 0)?;
@@ -97,19 +97,19 @@ impl ArrowLayout {
     }
 
     /// Rows of the file.
-    pub(super) fn rows(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn rows(&self) -> u64 {
         self.batches.last().map_or(0, |batch| batch.rows().end)
     }
 
     /// The batch that a row is in.
-    pub(super) fn batch_of(&self, row: u64) -> Option<usize> {
+    pub(in crate::read::formats::arrow) fn batch_of(&self, row: u64) -> Option<usize> {
         let after = self.batches.partition_point(|batch| batch.first <= row);
         // Of batches that begin at the same row the last one has it: the others are empty.
         after.checked_sub(1).filter(|at| row < self.batches[*at].rows().end)
     }
 
     /// Takes a batch of rows.
-    fn push(&mut self, block: Block, rows: u64, is_packed: bool, bytes: u64) -> io::Result<()> {
+    fn push(&mut self, block: MessagePlace, rows: u64, is_packed: bool, bytes: u64) -> io::Result<()> {
         let first = self.rows();
         // What takes no bytes takes room all the same, where it is refused.
         let most = bytes.saturating_mul(MAX_ROWS_OF_BYTE).clamp(FREE_ROWS, MAX_FILE_BYTES - 1);
@@ -181,13 +181,13 @@ fn footer_place(file: &InputFile, bytes: u64) -> io::Result<Range<u64>> {
 }
 
 /// The blocks that a field of a footer names: all of them before `end`, and together no more than the bytes that are left.
-fn blocks(footer: FlatTable<'_>, field: usize, end: u64, left: &mut u64) -> io::Result<Vec<Block>> {
+fn blocks(footer: FlatTable<'_>, field: usize, end: u64, left: &mut u64) -> io::Result<Vec<MessagePlace>> {
     let Some(found) = footer.vector(field, BLOCK)? else { return Ok(Vec::new()) };
     let wrong = || damaged("a batch that is not where the footer says");
     let whole = |number: i64| u64::try_from(number).map_err(|_| wrong());
     let places = found.longs(0)?.into_iter().zip(found.ints(8)?).zip(found.longs(16)?);
     let mut block = |at: i64, metadata: i32, body: i64| {
-        let block = Block { at: whole(at)?, metadata: whole(metadata.into())?, body: whole(body)? };
+        let block = MessagePlace { at: whole(at)?, metadata: whole(metadata.into())?, body: whole(body)? };
         let is_inside = block.at >= BEGIN.len() as u64 && block.metadata > 0 && block.end() <= end;
         *left = left.checked_sub(block.bytes()).filter(|_| is_inside).ok_or_else(wrong)?;
         Ok(block)
@@ -196,7 +196,7 @@ fn blocks(footer: FlatTable<'_>, field: usize, end: u64, left: &mut u64) -> io::
 }
 
 /// What the message of a block brings.
-fn head(file: &InputFile, block: Block, end: u64) -> io::Result<Brings> {
+fn head(file: &InputFile, block: MessagePlace, end: u64) -> io::Result<Brings> {
     let head = MessageHead::read(file, block.at, end)?.ok_or_else(|| damaged("no batch in its place"))?;
     let (brings, body) = head.brings()?;
     // Some writers count what aligns the body to it, and some do not.
@@ -237,7 +237,7 @@ impl ArrowLayout {
                 };
             };
             let (brings, body) = head.brings()?;
-            let block = Block { at: self.end, metadata: head.bytes.len() as u64, body };
+            let block = MessagePlace { at: self.end, metadata: head.bytes.len() as u64, body };
             // The rows of a batch that is cut off are known, and refused by their number.
             let is_cut = block.end() > bytes;
             match brings {

@@ -5,31 +5,31 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::super::metadata::flat::damaged;
+use super::super::metadata::schema::FixedMeaning;
 use super::buffers::BufferBytes;
 use super::fixed::{fixed_cell, key, offset};
-use super::flat::damaged;
-use super::schema::FixedMeaning;
 use super::views::ViewBytes;
 use crate::limits::sized;
 use crate::read::formats::parquet::Cell;
 
 /// Bytes of a column that are read at once, if a row is not longer.
-pub(super) const AT_ONCE: u64 = sized(1 << 20, 256);
+pub(in crate::read::formats::arrow) const AT_ONCE: u64 = sized(1 << 20, 256);
 /// Values of a list that are read at once.
 const VALUES: u64 = sized(1 << 10, 5);
 
 /// A column, or a field within one.
-pub(super) struct ArrowColumn {
+pub(in crate::read::formats::arrow) struct ArrowColumn {
     /// Which rows are not null, by bits; `None` if all are there.
-    pub(super) validity: Option<BufferBytes>,
+    pub(in crate::read::formats::arrow) validity: Option<BufferBytes>,
     /// The next row.
-    pub(super) at: u64,
-    pub(super) rows: u64,
-    pub(super) values: ColumnValues,
+    pub(in crate::read::formats::arrow) at: u64,
+    pub(in crate::read::formats::arrow) rows: u64,
+    pub(in crate::read::formats::arrow) values: ColumnValues,
 }
 
 /// The values of a column.
-pub(super) enum ColumnValues {
+pub(in crate::read::formats::arrow) enum ColumnValues {
     Nothing,
     Truths(BufferBytes),
     Fixed { bytes: BufferBytes, width: usize, meaning: FixedMeaning },
@@ -44,13 +44,13 @@ pub(super) enum ColumnValues {
 }
 
 /// Offsets of texts or of lists.
-pub(super) struct ColumnOffsets {
-    pub(super) bytes: BufferBytes,
-    pub(super) wide: bool,
+pub(in crate::read::formats::arrow) struct ColumnOffsets {
+    pub(in crate::read::formats::arrow) bytes: BufferBytes,
+    pub(in crate::read::formats::arrow) wide: bool,
 }
 
 /// The run that the last row was in.
-pub(super) struct PresentRun {
+pub(in crate::read::formats::arrow) struct PresentRun {
     number: u64,
     /// The row behind it.
     end: u64,
@@ -59,14 +59,14 @@ pub(super) struct PresentRun {
 
 /// Rows that may be read at once, and about how many bytes they are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fit {
-    pub(super) rows: usize,
-    pub(super) bytes: u64,
+pub(in crate::read::formats::arrow) struct Fit {
+    pub(in crate::read::formats::arrow) rows: usize,
+    pub(in crate::read::formats::arrow) bytes: u64,
 }
 
 impl ColumnOffsets {
     /// The offsets of so many rows, and the one behind them.
-    pub(super) fn of(&mut self, at: u64, rows: usize) -> io::Result<Vec<u64>> {
+    pub(in crate::read::formats::arrow) fn of(&mut self, at: u64, rows: usize) -> io::Result<Vec<u64>> {
         let width = if self.wide { 8 } else { 4 };
         if rows == 0 {
             return Ok(vec![0]);
@@ -82,7 +82,7 @@ impl ColumnOffsets {
 
 impl ArrowColumn {
     /// Most bytes of it that are in memory as a whole at a time.
-    pub(super) fn most_held(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn most_held(&self) -> u64 {
         match &self.values {
             ColumnValues::Views(views) => views.most_held(),
             ColumnValues::List { of, .. }
@@ -96,7 +96,7 @@ impl ArrowColumn {
     }
 
     /// Goes on at a row, which is none that was passed.
-    pub(super) fn go_to(&mut self, row: u64) -> io::Result<()> {
+    pub(in crate::read::formats::arrow) fn go_to(&mut self, row: u64) -> io::Result<()> {
         if row < self.at || row > self.rows {
             return Err(damaged("a column with fewer rows than it should have"));
         }
@@ -105,7 +105,7 @@ impl ArrowColumn {
     }
 
     /// How many of the next rows may be read at once: one or more, and no more than `most`.
-    pub(super) fn fits(&mut self, most: usize) -> io::Result<Fit> {
+    pub(in crate::read::formats::arrow) fn fits(&mut self, most: usize) -> io::Result<Fit> {
         let (at, most) = (self.at, most.min(usize::try_from(self.rows - self.at).unwrap_or(usize::MAX)));
         if most == 0 {
             return Ok(Fit { rows: 0, bytes: 0 });
@@ -164,14 +164,19 @@ impl ArrowColumn {
     }
 
     /// Which of the next rows are there; `None` if all are.
-    pub(super) fn present(&mut self, rows: usize) -> io::Result<Option<Vec<bool>>> {
+    pub(in crate::read::formats::arrow) fn present(&mut self, rows: usize) -> io::Result<Option<Vec<bool>>> {
         let at = self.at;
         self.validity.as_mut().map(|bits| truths(bits, at, rows)).transpose()
     }
 
     /// Appends the cells of so many rows, which [`ArrowColumn::fits`] allowed. A text of more than `longest` bytes is not
     /// read.
-    pub(super) fn cells(&mut self, rows: usize, longest: u64, cells: &mut Vec<Cell>) -> io::Result<()> {
+    pub(in crate::read::formats::arrow) fn cells(
+        &mut self,
+        rows: usize,
+        longest: u64,
+        cells: &mut Vec<Cell>,
+    ) -> io::Result<()> {
         if rows as u64 > self.rows - self.at {
             return Err(damaged("a column with fewer rows than it should have"));
         }
@@ -277,7 +282,11 @@ impl ArrowColumn {
 }
 
 /// Which of some bits are set.
-pub(super) fn truths(bits: &mut BufferBytes, at: u64, rows: usize) -> io::Result<Vec<bool>> {
+pub(in crate::read::formats::arrow) fn truths(
+    bits: &mut BufferBytes,
+    at: u64,
+    rows: usize,
+) -> io::Result<Vec<bool>> {
     let before = (at % 8) as usize;
     let bytes = bits.range(at / 8, (before + rows).div_ceil(8))?;
     Ok((before..before + rows).map(|bit| bytes[bit / 8] >> (bit % 8) & 1 == 1).collect())
@@ -312,7 +321,7 @@ fn strings(offsets: &[u64], bytes: &mut BufferBytes, longest: u64, cells: &mut V
 }
 
 /// The value of a key.
-pub(super) fn keyed(values: &[Cell], key: Option<u64>) -> io::Result<Cell> {
+pub(in crate::read::formats::arrow) fn keyed(values: &[Cell], key: Option<u64>) -> io::Result<Cell> {
     let value = key.and_then(|key| values.get(usize::try_from(key).ok()?));
     value.cloned().ok_or_else(|| damaged("a key that its dictionary does not have"))
 }
@@ -338,7 +347,7 @@ fn in_run(
 }
 
 /// Goes on to the run that a row is in; its number.
-pub(super) fn find_run(
+pub(in crate::read::formats::arrow) fn find_run(
     row: u64,
     (ends, width): (&mut BufferBytes, usize),
     run: &mut Option<PresentRun>,

@@ -10,8 +10,8 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::flat::damaged;
-use super::message::{BodyCodec, read_exact};
+use super::super::metadata::flat::damaged;
+use super::super::metadata::message::{BodyCodec, read_exact};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
 use crate::read::windowed::carries;
@@ -33,7 +33,7 @@ fn guarded(work: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
 }
 
 /// What does not fit in the memory.
-pub(super) fn no_room(bytes: u64) -> io::Error {
+pub(in crate::read::formats::arrow) fn no_room(bytes: u64) -> io::Error {
     let what = format!(
         "a buffer of a batch takes {bytes} bytes at once, which do not fit in the memory allowed: allow more with --memory, \
          or write the file with smaller batches"
@@ -42,8 +42,8 @@ pub(super) fn no_room(bytes: u64) -> io::Error {
 }
 
 /// A buffer.
-pub(super) struct BufferBytes {
-    from: From,
+pub(in crate::read::formats::arrow) struct BufferBytes {
+    from: BufferOrigin,
     /// Bytes of it, decompressed, as it says.
     length: u64,
     /// What was read ahead, from `start` on, which is the byte `at` of the buffer.
@@ -54,7 +54,7 @@ pub(super) struct BufferBytes {
     step: usize,
 }
 
-enum From {
+enum BufferOrigin {
     /// As it stands from a place of a file on.
     Plain { file: Arc<InputFile>, start: u64 },
     /// Decompressed, up to an error.
@@ -67,9 +67,9 @@ enum From {
     },
 }
 
-impl From {
-    fn packed(decoder: Box<dyn Read + Send>, is_narrow: bool) -> From {
-        From::Packed { decoder, error: None, ended: false, is_narrow }
+impl BufferOrigin {
+    fn packed(decoder: Box<dyn Read + Send>, is_narrow: bool) -> BufferOrigin {
+        BufferOrigin::Packed { decoder, error: None, ended: false, is_narrow }
     }
 }
 
@@ -92,7 +92,7 @@ impl Read for FileBytes {
 impl BufferBytes {
     /// The buffer in so many bytes of a file from `start` on, which are all there.
     /// Decompressing it may take about as much memory as `most` bytes.
-    pub(super) fn open(
+    pub(in crate::read::formats::arrow) fn open(
         file: &Arc<InputFile>,
         (start, bytes): (u64, u64),
         codec: BodyCodec,
@@ -102,7 +102,7 @@ impl BufferBytes {
         // Of an object, each buffer is fetched by itself.
         let file = file.again(start..end).map_or_else(|| Arc::clone(file), Arc::new);
         if codec == BodyCodec::None || bytes == 0 {
-            return Ok(BufferBytes::new(From::Plain { file, start }, bytes));
+            return Ok(BufferBytes::new(BufferOrigin::Plain { file, start }, bytes));
         }
         let mut length = [0; 8];
         if bytes < 8 {
@@ -112,7 +112,7 @@ impl BufferBytes {
         let start = start + 8;
         let length = match i64::from_le_bytes(length) {
             // It would have grown.
-            -1 => return Ok(BufferBytes::new(From::Plain { file, start }, bytes - 8)),
+            -1 => return Ok(BufferBytes::new(BufferOrigin::Plain { file, start }, bytes - 8)),
             length => u64::try_from(length).map_err(|_| damaged("a buffer of less than no bytes"))?,
         };
         let packed = FileBytes { file, at: start, end };
@@ -123,24 +123,27 @@ impl BufferBytes {
                 let mut decoder = zstd::Decoder::with_buffer(packed)?;
                 let window = most.max(1).ilog2().clamp(WINDOW.0, WINDOW.1);
                 decoder.window_log_max(window)?;
-                return Ok(BufferBytes::new(From::packed(Box::new(decoder), window < WINDOW.1), length));
+                return Ok(BufferBytes::new(
+                    BufferOrigin::packed(Box::new(decoder), window < WINDOW.1),
+                    length,
+                ));
             }
         };
-        Ok(BufferBytes::new(From::packed(decoder, false), length))
+        Ok(BufferBytes::new(BufferOrigin::packed(decoder, false), length))
     }
 
-    fn new(from: From, length: u64) -> BufferBytes {
+    fn new(from: BufferOrigin, length: u64) -> BufferBytes {
         BufferBytes { from, length, held: Vec::new(), start: 0, at: 0, step: STEP.0 }
     }
 
     /// Bytes of it, as it says.
-    pub(super) fn length(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn length(&self) -> u64 {
         self.length
     }
 
     /// Whether it is decompressed on the way.
-    pub(super) fn is_packed(&self) -> bool {
-        matches!(self.from, From::Packed { .. })
+    pub(in crate::read::formats::arrow) fn is_packed(&self) -> bool {
+        matches!(self.from, BufferOrigin::Packed { .. })
     }
 
     /// Goes on at a byte.
@@ -155,11 +158,11 @@ impl BufferBytes {
         self.held.clear();
         (self.start, self.at) = (0, self.at + held);
         match &self.from {
-            From::Plain { .. } => {
+            BufferOrigin::Plain { .. } => {
                 (self.at, self.step) = (at, STEP.0);
                 Ok(())
             }
-            From::Packed { .. } => {
+            BufferOrigin::Packed { .. } => {
                 while self.at < at {
                     self.more(UNPACKED)?;
                     let passed = (at - self.at).min(self.held.len() as u64);
@@ -181,7 +184,7 @@ impl BufferBytes {
     /// Why there are no more bytes.
     fn ended(&mut self) -> io::Error {
         match &mut self.from {
-            From::Packed { error: Some(error), is_narrow, .. } => {
+            BufferOrigin::Packed { error: Some(error), is_narrow, .. } => {
                 let said = error.to_string();
                 match (carries(error), *is_narrow && said.contains(TOO_WIDE)) {
                     (true, _) => mem::replace(error, damaged(said)),
@@ -202,7 +205,7 @@ impl BufferBytes {
         }
         let read = self.at + self.held.len() as u64;
         match &mut self.from {
-            From::Plain { file, start } => {
+            BufferOrigin::Plain { file, start } => {
                 let left = usize::try_from(self.length.saturating_sub(read)).unwrap_or(usize::MAX);
                 let wanted = bytes.max(self.step).min(left);
                 self.step = (2 * self.step).min(STEP.1);
@@ -211,7 +214,7 @@ impl BufferBytes {
                 read_exact(file, &mut self.held[before..], *start + read)
             }
             // The steps are the same ones whatever is asked for, so that an error always has the same bytes before it.
-            From::Packed { decoder, error, ended, .. } => {
+            BufferOrigin::Packed { decoder, error, ended, .. } => {
                 let wanted = self.held.len() + bytes;
                 while self.held.len() < wanted && error.is_none() && !*ended {
                     let before = self.held.len();
@@ -232,7 +235,7 @@ impl BufferBytes {
     }
 
     /// So many bytes from a place on, which is not before the one that was asked for last.
-    pub(super) fn range(&mut self, at: u64, bytes: usize) -> io::Result<&[u8]> {
+    pub(in crate::read::formats::arrow) fn range(&mut self, at: u64, bytes: usize) -> io::Result<&[u8]> {
         self.has(at, bytes as u64)?;
         self.go_to(at)?;
         let held = self.held.len() - self.start;
@@ -246,7 +249,7 @@ impl BufferBytes {
     }
 
     /// The same bytes for good.
-    pub(super) fn take(&mut self, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
+    pub(in crate::read::formats::arrow) fn take(&mut self, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
         if self.is_packed() || bytes < STEP.0 {
             return self.range(at, bytes).map(<[u8]>::to_vec);
         }
@@ -256,7 +259,7 @@ impl BufferBytes {
         let mut taken = vec![0; bytes];
         taken[..held].copy_from_slice(&self.held[self.start..self.start + held]);
         let end = at + held as u64;
-        if let From::Plain { file, start } = &self.from {
+        if let BufferOrigin::Plain { file, start } = &self.from {
             read_exact(file, &mut taken[held..], *start + end)?;
         }
         Ok(taken)

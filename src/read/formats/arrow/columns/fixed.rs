@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::flat::damaged;
-use super::schema::FixedMeaning;
+use super::super::metadata::flat::damaged;
+use super::super::metadata::schema::FixedMeaning;
 use crate::read::formats::parquet::Cell;
 
 /// Seconds of a day.
@@ -19,7 +19,7 @@ fn whole(bytes: &[u8], signed: bool) -> i64 {
 }
 
 /// A key, or the end of a run; `None` if it is negative.
-pub(super) fn key(bytes: &[u8], signed: bool) -> Option<u64> {
+pub(in crate::read::formats::arrow) fn key(bytes: &[u8], signed: bool) -> Option<u64> {
     match whole(bytes, signed) {
         number if signed => u64::try_from(number).ok(),
         number => Some(number as u64),
@@ -27,12 +27,12 @@ pub(super) fn key(bytes: &[u8], signed: bool) -> Option<u64> {
 }
 
 /// An offset.
-pub(super) fn offset(bytes: &[u8]) -> io::Result<u64> {
+pub(in crate::read::formats::arrow) fn offset(bytes: &[u8]) -> io::Result<u64> {
     key(bytes, true).ok_or_else(|| damaged("an offset of less than nothing"))
 }
 
 /// A number with a fraction, of two bytes, four or eight.
-pub(super) fn real(bytes: &[u8]) -> f64 {
+pub(in crate::read::formats::arrow) fn real(bytes: &[u8]) -> f64 {
     match *bytes {
         [a, b] => half(u16::from_le_bytes([a, b])),
         [a, b, c, d] => f32::from_le_bytes([a, b, c, d]).into(),
@@ -53,7 +53,7 @@ fn half(bits: u16) -> f64 {
 }
 
 /// The digits of a decimal, if there are not too many.
-pub(super) fn digits(bytes: &[u8]) -> Option<i128> {
+pub(in crate::read::formats::arrow) fn digits(bytes: &[u8]) -> Option<i128> {
     let fill = if bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
     let mut all = [fill; 16];
     let length = bytes.len().min(16);
@@ -64,7 +64,7 @@ pub(super) fn digits(bytes: &[u8]) -> Option<i128> {
 }
 
 /// A value as a cell.
-pub(super) fn fixed_cell(bytes: &[u8], meaning: FixedMeaning) -> Cell {
+pub(in crate::read::formats::arrow) fn fixed_cell(bytes: &[u8], meaning: FixedMeaning) -> Cell {
     match meaning {
         FixedMeaning::Signed => Cell::Integer(whole(bytes, true).into()),
         FixedMeaning::Unsigned => Cell::Integer((whole(bytes, false) as u64).into()),
@@ -90,7 +90,7 @@ pub(super) fn fixed_cell(bytes: &[u8], meaning: FixedMeaning) -> Cell {
 }
 
 /// A whole number for people.
-pub(super) fn integer(bytes: &[u8], signed: bool) -> i128 {
+pub(in crate::read::formats::arrow) fn integer(bytes: &[u8], signed: bool) -> i128 {
     if signed { whole(bytes, true).into() } else { (whole(bytes, false) as u64).into() }
 }
 

@@ -3,22 +3,28 @@
 use std::io;
 use std::sync::Arc;
 
+use super::super::metadata::flat::damaged;
+use super::super::metadata::message::{BatchHead, BodyCodec, MessagePlace};
+use super::super::metadata::schema::{ArrowField, ArrowKind};
 use super::buffers::BufferBytes;
 use super::column::{ArrowColumn, ColumnOffsets, ColumnValues};
-use super::dictionary::Dictionaries;
-use super::flat::damaged;
-use super::message::{BatchHead, Block, BodyCodec};
-use super::schema::{ArrowField, ArrowKind};
 use super::views::{ViewBuffer, ViewBytes};
 use crate::read::bytes::InputFile;
+use crate::read::formats::parquet::Cell;
+
+/// The values of dictionaries, for whoever opens columns that name them.
+pub(in crate::read::formats::arrow) trait DictionaryValues {
+    /// The values of a dictionary of a field.
+    fn values(&mut self, id: i64, field: &ArrowField) -> io::Result<Arc<Vec<Cell>>>;
+}
 
 /// A batch whose columns are opened, in the order in which its head names them.
-pub(super) struct BatchWalk<'a> {
-    pub(super) file: &'a Arc<InputFile>,
-    pub(super) block: Block,
-    pub(super) head: &'a BatchHead,
+pub(in crate::read::formats::arrow) struct BatchWalk<'a> {
+    pub(in crate::read::formats::arrow) file: &'a Arc<InputFile>,
+    pub(in crate::read::formats::arrow) block: MessagePlace,
+    pub(in crate::read::formats::arrow) head: &'a BatchHead,
     /// Bytes of a buffer that may be in memory as a whole.
-    pub(super) most: u64,
+    pub(in crate::read::formats::arrow) most: u64,
     nodes: usize,
     buffers: usize,
     variadic: usize,
@@ -26,7 +32,7 @@ pub(super) struct BatchWalk<'a> {
 
 /// What is opened of a field.
 #[derive(Clone, Copy)]
-pub(super) enum WantedField<'a> {
+pub(in crate::read::formats::arrow) enum WantedField<'a> {
     Nothing,
     /// What is at the end of a way.
     Way(&'a [usize]),
@@ -45,9 +51,9 @@ impl<'a> WantedField<'a> {
 }
 
 impl<'a> BatchWalk<'a> {
-    pub(super) fn new(
+    pub(in crate::read::formats::arrow) fn new(
         file: &'a Arc<InputFile>,
-        block: Block,
+        block: MessagePlace,
         head: &'a BatchHead,
         most: u64,
     ) -> BatchWalk<'a> {
@@ -55,14 +61,14 @@ impl<'a> BatchWalk<'a> {
     }
 
     /// Rows of the next field, and how many of them are null.
-    pub(super) fn node(&mut self) -> io::Result<(u64, u64)> {
+    pub(in crate::read::formats::arrow) fn node(&mut self) -> io::Result<(u64, u64)> {
         self.nodes += 1;
         let node = self.head.nodes.get(self.nodes - 1);
         node.copied().ok_or_else(|| damaged("a batch that says nothing of some of its columns"))
     }
 
     /// Where the next buffer begins in the file, and how many bytes it has there.
-    pub(super) fn place(&mut self) -> io::Result<(u64, u64)> {
+    pub(in crate::read::formats::arrow) fn place(&mut self) -> io::Result<(u64, u64)> {
         self.buffers += 1;
         let (start, bytes) = *self
             .head
@@ -76,13 +82,13 @@ impl<'a> BatchWalk<'a> {
     }
 
     /// The next buffer.
-    pub(super) fn buffer(&mut self) -> io::Result<BufferBytes> {
+    pub(in crate::read::formats::arrow) fn buffer(&mut self) -> io::Result<BufferBytes> {
         let place = self.place()?;
         BufferBytes::open(self.file, place, self.head.codec, self.most)
     }
 
     /// How many buffers the views of the next field lead to.
-    pub(super) fn views(&mut self) -> io::Result<u64> {
+    pub(in crate::read::formats::arrow) fn views(&mut self) -> io::Result<u64> {
         self.variadic += 1;
         let count = self.head.variadic.get(self.variadic - 1);
         count.copied().ok_or_else(|| damaged("a batch that does not say how many buffers its views have"))
@@ -98,7 +104,7 @@ impl<'a> BatchWalk<'a> {
     }
 
     /// How many buffers a field has beside those of the fields within it.
-    pub(super) fn own_buffers(&mut self, field: &ArrowField) -> io::Result<u64> {
+    pub(in crate::read::formats::arrow) fn own_buffers(&mut self, field: &ArrowField) -> io::Result<u64> {
         Ok(match (field.dictionary, field.kind) {
             (Some(_), _) => 2,
             (None, ArrowKind::Null | ArrowKind::Runs) => 0,
@@ -113,7 +119,7 @@ impl<'a> BatchWalk<'a> {
     }
 
     /// Passes over a field.
-    pub(super) fn pass(&mut self, field: &ArrowField) -> io::Result<()> {
+    pub(in crate::read::formats::arrow) fn pass(&mut self, field: &ArrowField) -> io::Result<()> {
         self.node()?;
         let own = self.own_buffers(field)?;
         self.buffers = self.buffers.saturating_add(usize::try_from(own).unwrap_or(usize::MAX));
@@ -124,12 +130,12 @@ impl<'a> BatchWalk<'a> {
     }
 
     /// Opens what is wanted of a field of so many rows, or at least so many.
-    pub(super) fn column(
+    pub(in crate::read::formats::arrow) fn column(
         &mut self,
         field: &ArrowField,
         wanted: WantedField<'_>,
         rows: Option<u64>,
-        dictionaries: &mut Dictionaries<'_>,
+        dictionaries: &mut dyn DictionaryValues,
     ) -> io::Result<Option<ArrowColumn>> {
         if matches!(wanted, WantedField::Nothing) {
             return self.pass(field).map(|()| None);
@@ -158,7 +164,7 @@ impl<'a> BatchWalk<'a> {
         &mut self,
         field: &ArrowField,
         wanted: WantedField<'_>,
-        dictionaries: &mut Dictionaries<'_>,
+        dictionaries: &mut dyn DictionaryValues,
     ) -> io::Result<ColumnValues> {
         Ok(match field.kind {
             ArrowKind::Null => ColumnValues::Nothing,
@@ -223,7 +229,7 @@ impl<'a> BatchWalk<'a> {
         field: &ArrowField,
         child: usize,
         wanted: WantedField<'_>,
-        dictionaries: &mut Dictionaries<'_>,
+        dictionaries: &mut dyn DictionaryValues,
     ) -> io::Result<Box<ArrowColumn>> {
         let column = self.column(&field.children[child], wanted.of(child), None, dictionaries)?;
         column.map(Box::new).ok_or_else(|| damaged("a way that ends in a list"))

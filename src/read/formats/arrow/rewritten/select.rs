@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::batch::BatchWalk;
+use super::super::columns::batch::BatchWalk;
+use super::super::columns::buffers::BufferBytes;
+use super::super::columns::column::ColumnOffsets;
+use super::super::columns::fixed::key;
+use super::super::columns::views::{VIEW, View};
+use super::super::metadata::flat::damaged;
+use super::super::metadata::message::BatchHead;
+use super::super::metadata::schema::{ArrowField, ArrowKind};
 use super::body::BodyWriter;
-use super::buffers::BufferBytes;
-use super::column::ColumnOffsets;
-use super::fixed::key;
-use super::flat::damaged;
-use super::message::BatchHead;
-use super::schema::{ArrowField, ArrowKind};
-use super::views::{VIEW, View};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
 
@@ -21,9 +21,6 @@ const MOVED: u64 = sized(256 << 10, 48);
 /// Rows whose offsets are moved at once.
 const ROWS: u64 = sized(8 << 10, 3);
 
-/// Rows, or bytes, in ascending stretches.
-pub(super) type Stretches = [Range<u64>];
-
 /// The bits of some rows, and how many of them are not set.
 struct SelectedBits {
     bits: Vec<u8>,
@@ -31,15 +28,15 @@ struct SelectedBits {
 }
 
 /// A batch of which some rows are written.
-pub(super) struct BatchSelection<'a, W> {
-    pub(super) walk: BatchWalk<'a>,
-    pub(super) body: BodyWriter<W>,
+pub(in crate::read::formats::arrow) struct BatchSelection<'a, W> {
+    pub(in crate::read::formats::arrow) walk: BatchWalk<'a>,
+    pub(in crate::read::formats::arrow) body: BodyWriter<W>,
     /// What ends it where it should stop.
-    pub(super) check: &'a dyn Fn() -> io::Result<()>,
+    pub(in crate::read::formats::arrow) check: &'a dyn Fn() -> io::Result<()>,
 }
 
-/// How many there are.
-pub(super) fn count(stretches: &Stretches) -> u64 {
+/// How many rows, or bytes, are in some ascending stretches.
+pub(in crate::read::formats::arrow) fn count(stretches: &[Range<u64>]) -> u64 {
     stretches.iter().map(|stretch| stretch.end - stretch.start).sum()
 }
 
@@ -53,7 +50,7 @@ fn push(stretches: &mut Vec<Range<u64>>, stretch: Range<u64>) {
 }
 
 /// Pieces of stretches of at most so many.
-fn pieces(stretches: &Stretches, most: u64) -> impl Iterator<Item = Range<u64>> {
+fn pieces(stretches: &[Range<u64>], most: u64) -> impl Iterator<Item = Range<u64>> {
     stretches.iter().flat_map(move |stretch| {
         let starts = (stretch.start..stretch.end).step_by(most as usize);
         starts.map(move |start| start..stretch.end.min(start + most))
@@ -62,7 +59,11 @@ fn pieces(stretches: &Stretches, most: u64) -> impl Iterator<Item = Range<u64>> 
 
 impl<W: Write> BatchSelection<'_, W> {
     /// Writes the rows of a field that stand in some stretches.
-    pub(super) fn field(&mut self, field: &ArrowField, stretches: &Stretches) -> io::Result<()> {
+    pub(in crate::read::formats::arrow) fn field(
+        &mut self,
+        field: &ArrowField,
+        stretches: &[Range<u64>],
+    ) -> io::Result<()> {
         (self.check)()?;
         let (rows, nulls) = self.walk.node()?;
         if stretches.last().is_some_and(|last| last.end > rows) {
@@ -88,7 +89,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes what is behind the bits that say which rows are null.
-    fn values(&mut self, field: &ArrowField, validity: &SelectedBits, rows: &Stretches) -> io::Result<()> {
+    fn values(&mut self, field: &ArrowField, validity: &SelectedBits, rows: &[Range<u64>]) -> io::Result<()> {
         match field.kind {
             ArrowKind::Truth => {
                 let mut bits = self.walk.buffer()?;
@@ -130,7 +131,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes stretches of the bytes of a buffer.
-    fn moved(&mut self, from: &mut BufferBytes, stretches: &Stretches) -> io::Result<()> {
+    fn moved(&mut self, from: &mut BufferBytes, stretches: &[Range<u64>]) -> io::Result<()> {
         let check = self.check;
         self.body.buffer(count(stretches), |out| {
             for piece in pieces(stretches, MOVED) {
@@ -142,7 +143,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes the bits that say which rows are null; how many are.
-    fn validity(&mut self, nulls: u64, rows: &Stretches) -> io::Result<SelectedBits> {
+    fn validity(&mut self, nulls: u64, rows: &[Range<u64>]) -> io::Result<SelectedBits> {
         let mut bits = self.walk.buffer()?;
         if bits.length() == 0 {
             self.whole_buffer(&[])?;
@@ -157,7 +158,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes values of so many bytes.
-    fn fixed(&mut self, width: u64, rows: &Stretches) -> io::Result<()> {
+    fn fixed(&mut self, width: u64, rows: &[Range<u64>]) -> io::Result<()> {
         let mut values = self.walk.buffer()?;
         let of = |row: u64| row.checked_mul(width).ok_or_else(|| damaged("a buffer of too many bytes"));
         let bytes = rows.iter().map(|stretch| Ok(of(stretch.start)?..of(stretch.end)?));
@@ -166,7 +167,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes offsets; returns what they lead to.
-    fn offsets(&mut self, wide: bool, rows: &Stretches) -> io::Result<Vec<Range<u64>>> {
+    fn offsets(&mut self, wide: bool, rows: &[Range<u64>]) -> io::Result<Vec<Range<u64>>> {
         let (width, bytes) = (if wide { 8 } else { 4 }, self.walk.buffer()?);
         if bytes.length() == 0 && rows.is_empty() {
             // As some write them where there is no row.
@@ -198,7 +199,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes views, and of what they lead to what is still named.
-    fn views(&mut self, validity: &SelectedBits, rows: &Stretches) -> io::Result<()> {
+    fn views(&mut self, validity: &SelectedBits, rows: &[Range<u64>]) -> io::Result<()> {
         let mut old = self.walk.buffer()?;
         let mut views = Vec::new();
         for piece in pieces(rows, ROWS) {
@@ -240,7 +241,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes runs that have rows left.
-    fn runs(&mut self, field: &ArrowField, rows: &Stretches) -> io::Result<()> {
+    fn runs(&mut self, field: &ArrowField, rows: &[Range<u64>]) -> io::Result<()> {
         let (runs, _) = self.walk.node()?;
         let ArrowKind::Fixed(width, _) = field.children[0].kind else {
             return Err(damaged("runs without ends"));
@@ -280,7 +281,7 @@ impl<W: Write> BatchSelection<'_, W> {
     }
 
     /// Writes a union: of a dense one all that its rows may lead to.
-    fn union(&mut self, field: &ArrowField, dense: bool, nulls: u64, rows: &Stretches) -> io::Result<()> {
+    fn union(&mut self, field: &ArrowField, dense: bool, nulls: u64, rows: &[Range<u64>]) -> io::Result<()> {
         if self.walk.head.has_older_unions {
             let node = self.body.nodes.len() - 1;
             self.body.nodes[node].1 = self.validity(nulls, rows)?.clear;
@@ -310,7 +311,7 @@ impl<W: Write> BatchSelection<'_, W> {
 }
 
 /// Copies a range of a file.
-pub(super) fn copy(
+pub(in crate::read::formats::arrow) fn copy(
     file: &InputFile,
     range: Range<u64>,
     out: &mut dyn Write,
@@ -320,18 +321,20 @@ pub(super) fn copy(
     for piece in pieces(&[range], MOVED) {
         check()?;
         block.resize((piece.end - piece.start) as usize, 0);
-        super::message::read_exact(file, &mut block, piece.start)?;
+        super::super::metadata::message::read_exact(file, &mut block, piece.start)?;
         out.write_all(&block)?;
     }
     Ok(())
 }
 
 /// The bits of some rows.
-fn selected_bits(bits: &mut BufferBytes, rows: &Stretches) -> io::Result<SelectedBits> {
+fn selected_bits(bits: &mut BufferBytes, rows: &[Range<u64>]) -> io::Result<SelectedBits> {
     let mut selected = SelectedBits { bits: Vec::new(), clear: 0 };
     let mut row = 0;
     for piece in pieces(rows, MOVED) {
-        for bit in super::column::truths(bits, piece.start, (piece.end - piece.start) as usize)? {
+        for bit in
+            super::super::columns::column::truths(bits, piece.start, (piece.end - piece.start) as usize)?
+        {
             if row % 8 == 0 {
                 selected.bits.push(0);
             }
@@ -371,7 +374,7 @@ fn of_buffer(named: &[(usize, Range<u64>, u64)], buffer: usize) -> &[(usize, Ran
 }
 
 /// What a head says of a batch of other rows, nodes and buffers, as its message has it.
-pub(super) fn head_with(
+pub(in crate::read::formats::arrow) fn head_with(
     mut bytes: Vec<u8>,
     head: &BatchHead,
     now: &BatchHead,

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::flat::damaged;
-use super::message::{BatchHead, BodyCodec};
+use super::super::metadata::flat::damaged;
+use super::super::metadata::message::{BatchHead, BodyCodec};
 
 /// What buffers begin at a multiple of: the least that is allowed, or what most writers take.
 const ALIGNED: [u64; 2] = [8, 64];
@@ -11,13 +11,13 @@ const ALIGNED: [u64; 2] = [8, 64];
 const LEVEL: i32 = 1;
 
 /// A body on its way to a file.
-pub(super) struct BodyWriter<W> {
+pub(in crate::read::formats::arrow) struct BodyWriter<W> {
     out: CountedOut<W>,
     align: u64,
     codec: BodyCodec,
     /// Rows and nulls by field, where they are known.
-    pub(super) nodes: Vec<(u64, u64)>,
-    pub(super) buffers: Vec<(u64, u64)>,
+    pub(in crate::read::formats::arrow) nodes: Vec<(u64, u64)>,
+    pub(in crate::read::formats::arrow) buffers: Vec<(u64, u64)>,
 }
 
 /// What counts the bytes that pass.
@@ -40,7 +40,7 @@ impl<W: Write> Write for CountedOut<W> {
 
 impl<W: Write> BodyWriter<W> {
     /// A body like that of a head.
-    pub(super) fn new(out: W, head: &BatchHead) -> BodyWriter<W> {
+    pub(in crate::read::formats::arrow) fn new(out: W, head: &BatchHead) -> BodyWriter<W> {
         let [least, usual] = ALIGNED;
         let is_usual = head.buffers.iter().all(|(start, _)| start % usual == 0);
         BodyWriter {
@@ -53,7 +53,7 @@ impl<W: Write> BodyWriter<W> {
     }
 
     /// Writes a buffer of so many bytes, which `fill` gives.
-    pub(super) fn buffer(
+    pub(in crate::read::formats::arrow) fn buffer(
         &mut self,
         length: u64,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -84,7 +84,10 @@ impl<W: Write> BodyWriter<W> {
     }
 
     /// Writes a buffer as it is encoded.
-    pub(super) fn encoded(&mut self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    pub(in crate::read::formats::arrow) fn encoded(
+        &mut self,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<()> {
         let start = self.out.written;
         fill(&mut self.out)?;
         self.end(start)
@@ -98,7 +101,7 @@ impl<W: Write> BodyWriter<W> {
     }
 
     /// Bytes of the body.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn bytes(&self) -> u64 {
         self.out.written
     }
 }

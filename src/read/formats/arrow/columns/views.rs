@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::super::metadata::flat::damaged;
+use super::super::metadata::message::{BodyCodec, read_exact};
 use super::buffers::{BufferBytes, no_room};
-use super::flat::damaged;
-use super::message::{BodyCodec, read_exact};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
 use crate::read::formats::parquet::Cell;
 
 /// Bytes of a view, and of a text that stands in it.
-pub(super) const VIEW: usize = 16;
-pub(super) const SHORT: usize = 12;
+pub(in crate::read::formats::arrow) const VIEW: usize = 16;
+pub(in crate::read::formats::arrow) const SHORT: usize = 12;
 /// Bytes between texts that are read rather than passed over.
 const GAP: u64 = sized(64 << 10, 16);
 
@@ -25,14 +25,14 @@ const PART: u64 = 2;
 
 /// A view.
 #[derive(Clone, Copy)]
-pub(super) struct View {
-    pub(super) length: u64,
+pub(in crate::read::formats::arrow) struct View {
+    pub(in crate::read::formats::arrow) length: u64,
     /// Where a long one is: in which buffer, and where in it.
-    pub(super) place: Option<(usize, u64)>,
+    pub(in crate::read::formats::arrow) place: Option<(usize, u64)>,
 }
 
 impl View {
-    pub(super) fn of(bytes: &[u8]) -> io::Result<View> {
+    pub(in crate::read::formats::arrow) fn of(bytes: &[u8]) -> io::Result<View> {
         let number = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let whole =
             |at: usize| u32::try_from(number(at)).map_err(|_| damaged("a text of less than no bytes"));
@@ -49,16 +49,16 @@ impl View {
 const HELD: usize = 2;
 
 /// The views of a column, and what they lead to.
-pub(super) struct ViewBytes {
-    pub(super) views: BufferBytes,
-    pub(super) buffers: Vec<ViewBuffer>,
+pub(in crate::read::formats::arrow) struct ViewBytes {
+    pub(in crate::read::formats::arrow) views: BufferBytes,
+    pub(in crate::read::formats::arrow) buffers: Vec<ViewBuffer>,
     /// Those that are in memory as a whole.
     held: VecDeque<usize>,
 }
 
 /// A buffer that views lead to. One that is compressed is decompressed as a whole, once it is needed: views may lead anywhere in
 /// it.
-pub(super) struct ViewBuffer {
+pub(in crate::read::formats::arrow) struct ViewBuffer {
     file: Arc<InputFile>,
     /// Where it begins in the file, and how many bytes it has there.
     place: (u64, u64),
@@ -71,7 +71,7 @@ pub(super) struct ViewBuffer {
 
 impl ViewBuffer {
     /// The buffer in so many bytes of a file from `start` on, which are all there.
-    pub(super) fn open(
+    pub(in crate::read::formats::arrow) fn open(
         file: &Arc<InputFile>,
         place: (u64, u64),
         codec: BodyCodec,
@@ -119,12 +119,12 @@ impl ViewBuffer {
 }
 
 impl ViewBytes {
-    pub(super) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
+    pub(in crate::read::formats::arrow) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
         ViewBytes { views, buffers, held: VecDeque::new() }
     }
 
     /// Most bytes that are in memory as a whole at a time.
-    pub(super) fn most_held(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn most_held(&self) -> u64 {
         let most = self.buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
         most.saturating_mul(HELD as u64)
     }
@@ -135,7 +135,7 @@ impl ViewBytes {
     }
 
     /// Bytes of the first of some rows, of the first two, and so on.
-    pub(super) fn ends(&mut self, at: u64, rows: usize) -> io::Result<Vec<u64>> {
+    pub(in crate::read::formats::arrow) fn ends(&mut self, at: u64, rows: usize) -> io::Result<Vec<u64>> {
         let mut sum = 0;
         let add = |view: &[u8]| {
             // What is wrong with a row that is null is no matter.
@@ -146,7 +146,7 @@ impl ViewBytes {
     }
 
     /// Appends the cells of some rows.
-    pub(super) fn cells(
+    pub(in crate::read::formats::arrow) fn cells(
         &mut self,
         at: u64,
         rows: usize,

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use super::batch::{BatchWalk, WantedField};
+use super::super::metadata::flat::damaged;
+use super::super::metadata::layout::{ArrowFile, BatchPlace};
+use super::super::metadata::message::{Brings, MessageHead};
+use super::super::metadata::schema::{ArrowField, ArrowKind};
+use super::batch::{BatchWalk, DictionaryValues, WantedField};
 use super::buffers::no_room;
-use super::flat::damaged;
-use super::layout::{ArrowFile, BatchPlace};
-use super::message::{Brings, MessageHead};
-use super::schema::{ArrowField, ArrowKind};
 use crate::read::formats::parquet::Cell;
 
 /// The dictionaries of a file as they are before a batch. Those that were read stay, as long as they stay the same.
 #[derive(Default)]
-pub(super) struct HeldDictionaries {
+pub(in crate::read::formats::arrow) struct HeldDictionaries {
     /// By number.
     held: HashMap<i64, HeldDictionary>,
 }
@@ -30,23 +30,22 @@ struct HeldDictionary {
 
 impl HeldDictionaries {
     /// Bytes that all of them take.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::read::formats::arrow) fn bytes(&self) -> u64 {
         self.held.values().fold(0, |sum, held| sum.saturating_add(held.bytes))
     }
 }
 
 /// Those that a batch may name.
-pub(super) struct Dictionaries<'a> {
-    pub(super) file: &'a ArrowFile,
-    pub(super) batch: BatchPlace,
-    pub(super) held: &'a mut HeldDictionaries,
+pub(in crate::read::formats::arrow) struct Dictionaries<'a> {
+    pub(in crate::read::formats::arrow) file: &'a ArrowFile,
+    pub(in crate::read::formats::arrow) batch: BatchPlace,
+    pub(in crate::read::formats::arrow) held: &'a mut HeldDictionaries,
     /// Bytes that one may have.
-    pub(super) most: u64,
+    pub(in crate::read::formats::arrow) most: u64,
 }
 
-impl Dictionaries<'_> {
-    /// The values of a dictionary of a field.
-    pub(super) fn values(&mut self, id: i64, field: &ArrowField) -> io::Result<Arc<Vec<Cell>>> {
+impl DictionaryValues for Dictionaries<'_> {
+    fn values(&mut self, id: i64, field: &ArrowField) -> io::Result<Arc<Vec<Cell>>> {
         let messages = self.messages(id);
         if let Some(held) = self.held.held.get(&id).filter(|held| held.messages == messages) {
             return Ok(Arc::clone(&held.values));
@@ -62,7 +61,9 @@ impl Dictionaries<'_> {
         self.held.held.insert(id, HeldDictionary { messages, values: Arc::clone(&values), bytes });
         Ok(values)
     }
+}
 
+impl Dictionaries<'_> {
     /// The messages that a dictionary is made of: the last one that brings all of it, and what was added since. In a file with
     /// a footer all are before all batches.
     fn messages(&self, id: i64) -> Vec<u32> {
@@ -115,7 +116,7 @@ impl Dictionaries<'_> {
 }
 
 /// Whether the values of a dictionary of a field are read: not those that are made of others.
-pub(super) fn is_read(field: &ArrowField) -> bool {
+pub(in crate::read::formats::arrow) fn is_read(field: &ArrowField) -> bool {
     matches!(
         field.kind,
         ArrowKind::Fixed(..) | ArrowKind::Truth | ArrowKind::Strings { .. } | ArrowKind::Views
