@@ -240,6 +240,8 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let name = dir.join("bad.arrow").to_str().unwrap().to_owned();
     let Ok(mut found) = discover(&[name], dir.path()) else { return (0, 1) };
     let source = found.sources.remove(0);
+    // What no longer begins like Arrow is something else.
+    let Some(rows) = rows_of(&source).unwrap() else { return (0, 1) };
     let fields = fields("text", "id");
     let (seen, _) = read(&source, 1, &fields);
     let (whole, _) = read(&source, u64::MAX, &fields);
@@ -248,7 +250,7 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     if let Err(error) = row_objects(&source, &mut |_, _| Ok(())) {
         assert!(matches!(error, Error::Input { .. }), "{what}: {error}");
     }
-    let gone = vec![(0..rows_of(&source).unwrap().unwrap()).step_by(3).collect()];
+    let gone = vec![(0..rows).step_by(3).collect()];
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
@@ -296,7 +298,7 @@ fn streams_that_are_cut_off_are_read_up_to_there() {
     let stream = Batches::plain(true, &[20]).file(&rows);
     let whole = objects(&source(&dir, "whole.arrow", &stream));
     let mut seen = BTreeSet::new();
-    for cut in (1..stream.len()).step_by(61) {
+    for cut in (1..stream.len()).step_by(331) {
         dir.write("in/cut.arrow", &stream[..cut]);
         let found = discover(&[dir.join("in/cut.arrow").to_str().unwrap().to_owned()], dir.path());
         let Ok(found) = found else { continue };

@@ -128,7 +128,8 @@ fn places(layout: &ArrowLayout, is_remote: bool) -> Vec<u64> {
     for batch in layout.batches.iter().filter(|batch| batch.rows > 0) {
         let stretches = match batch.is_packed || is_remote {
             true => 1,
-            false => (batch.block.body / BLOCK).clamp(1, batch.rows),
+            // Of a batch that is cut off, what is there.
+            false => ((batch.block.end().min(layout.end) - batch.block.at) / BLOCK).clamp(1, batch.rows),
         };
         let rows = batch.rows.div_ceil(stretches).next_multiple_of(ROWS);
         places.extend((0..batch.rows.div_ceil(rows)).map(|at| batch.first + at * rows));

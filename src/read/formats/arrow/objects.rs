@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::columns::batch::{BatchWalk, WantedField};
+use super::columns::batch::{BatchWalk, WantedField, has_plain_values};
 use super::columns::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
-use super::columns::dictionary::{Dictionaries, HeldDictionaries, is_read};
+use super::columns::dictionary::{Dictionaries, HeldDictionaries};
 use super::columns::fixed::{digits, integer, key, real};
 use super::fields::batch_head;
 use super::metadata::flat::damaged;
@@ -62,7 +62,7 @@ fn has_form(field: &ArrowField) -> io::Result<()> {
         ArrowKind::Union { .. } => "a union",
         ArrowKind::ListView { .. } => "a list of views",
         ArrowKind::Fixed(_, FixedMeaning::Interval) => "an interval",
-        ArrowKind::Runs if !is_read(&field.children[1]) => "runs of lists or structs",
+        ArrowKind::Runs if !has_plain_values(&field.children[1]) => "runs of lists or structs",
         _ => return field.children.iter().try_for_each(has_form),
     };
     Err(damaged(format!("the column {:.40} is {what}", field.name)))
@@ -70,9 +70,9 @@ fn has_form(field: &ArrowField) -> io::Result<()> {
 
 /// Whether a cell has all that a value of a field has.
 fn is_plain(field: &ArrowField) -> bool {
-    use FixedMeaning::{Days, Moments, Real, Signed, Unsigned};
+    use FixedMeaning::{Real, Signed, Unsigned};
     match field.kind {
-        ArrowKind::Fixed(_, meaning) => matches!(meaning, Signed | Unsigned | Real | Days | Moments(_)),
+        ArrowKind::Fixed(_, meaning) => matches!(meaning, Signed | Unsigned | Real),
         ArrowKind::Strings { .. } | ArrowKind::Views => true,
         _ => false,
     }
@@ -304,7 +304,6 @@ fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
         Cell::Text(text) => write_bytes(text.data(), out),
         Cell::Integer(number) => write_json(number, out),
         Cell::Real(number) => write_json(number, out),
-        Cell::Moment(seconds, _) => write_moment((*seconds * 1e6) as i128, 1_000_000, out),
         _ => out.extend_from_slice(b"null"),
     }
 }

@@ -11,6 +11,9 @@ use crate::read::field::Fields;
 use crate::read::formats::parquet::row_record;
 use crate::read::source::Source;
 
+/// Batches from which on it is costly to find them again.
+const MANY: usize = 256;
+
 /// Hands on the rows at `offsets`, as [`reread`](crate::read::reread()) does. Rows that follow each other are read together.
 pub(super) fn reread(
     source: &Source,
@@ -24,6 +27,9 @@ pub(super) fn reread(
     let fields = &Fields { op: None, ..fields.clone() };
     let otherwise = |error| no_damage(source, error).map_or_else(|error| error, |_| changed());
     let file = ArrowFile::open(source).map_err(otherwise)?;
+    if file.layout.batches.len() >= MANY {
+        file.keep(source);
+    }
     let ways = FieldWays::find(&file.layout.schema, fields).map_err(|_| changed())?.date_only();
     let (mut held, most) = (HeldDictionaries::default(), fields.room.most() as u64);
     let mut present: Option<(usize, BatchColumns)> = None;

@@ -9,8 +9,17 @@ use super::super::metadata::schema::{ArrowField, ArrowKind};
 use super::buffers::BufferBytes;
 use super::column::{ArrowColumn, ColumnOffsets, ColumnValues};
 use super::views::{ViewBuffer, ViewBytes};
+use crate::limits::{FREE_ROWS, MAX_ROWS_OF_BYTE};
 use crate::read::bytes::InputFile;
 use crate::read::formats::parquet::Cell;
+
+/// Whether the values of a dictionary of a field are read: not those that are made of others.
+pub(in crate::read::formats::arrow) fn has_plain_values(field: &ArrowField) -> bool {
+    matches!(
+        field.kind,
+        ArrowKind::Fixed(..) | ArrowKind::Truth | ArrowKind::Strings { .. } | ArrowKind::Views
+    )
+}
 
 /// The values of dictionaries, for whoever opens columns that name them.
 pub(in crate::read::formats::arrow) trait DictionaryValues {
@@ -150,12 +159,21 @@ impl<'a> BatchWalk<'a> {
             false => self.validity(nulls)?,
         };
         let values = match field.dictionary {
+            Some(_) if !has_plain_values(field) => {
+                self.place()?;
+                ColumnValues::Other("a value of a dictionary of lists")
+            }
             Some(keys) => {
                 let values = dictionaries.values(keys.id, field)?;
                 ColumnValues::Keyed { keys: self.buffer()?, width: keys.width, signed: keys.signed, values }
             }
             None => self.values(field, wanted, dictionaries)?,
         };
+        // What takes no bytes takes time all the same.
+        let most = self.block.body.saturating_mul(MAX_ROWS_OF_BYTE).max(FREE_ROWS);
+        if matches!(values, ColumnValues::Nothing | ColumnValues::Other(_)) && length > most {
+            return Err(damaged(format!("{length} rows of nothing; {most} are allowed")));
+        }
         Ok(Some(ArrowColumn { validity, at: 0, rows: length, values }))
     }
 

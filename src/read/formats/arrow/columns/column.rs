@@ -137,6 +137,9 @@ impl ArrowColumn {
                 for (_, field) in fields {
                     field.go_to(at)?;
                     let of = field.fits(fit.rows)?;
+                    if of.rows == 0 {
+                        return Err(damaged("a column with fewer rows than it should have"));
+                    }
                     fit = Fit { rows: fit.rows.min(of.rows), bytes: fit.bytes.saturating_add(of.bytes) };
                 }
                 Ok(fit)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::metadata::flat::damaged;
 use super::super::metadata::layout::{ArrowFile, BatchPlace};
 use super::super::metadata::message::{Brings, MessageHead};
-use super::super::metadata::schema::{ArrowField, ArrowKind};
+use super::super::metadata::schema::ArrowField;
 use super::batch::{BatchWalk, DictionaryValues, WantedField};
 use super::buffers::no_room;
 use crate::read::formats::parquet::Cell;
@@ -52,10 +52,8 @@ impl DictionaryValues for Dictionaries<'_> {
         }
         self.held.held.remove(&id);
         let (mut values, mut bytes) = (Vec::new(), 0);
-        if is_read(field) {
-            for message in &messages {
-                self.read(*message, field, &mut values, &mut bytes)?;
-            }
+        for message in &messages {
+            self.read(*message, field, &mut values, &mut bytes)?;
         }
         let values = Arc::new(values);
         self.held.held.insert(id, HeldDictionary { messages, values: Arc::clone(&values), bytes });
@@ -113,12 +111,4 @@ impl Dictionaries<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether the values of a dictionary of a field are read: not those that are made of others.
-pub(in crate::read::formats::arrow) fn is_read(field: &ArrowField) -> bool {
-    matches!(
-        field.kind,
-        ArrowKind::Fixed(..) | ArrowKind::Truth | ArrowKind::Strings { .. } | ArrowKind::Views
-    )
 }

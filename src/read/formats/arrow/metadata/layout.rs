@@ -78,8 +78,13 @@ impl ArrowFile {
     /// The same; the layout stays with the source until somebody forgets it.
     pub(in crate::read::formats::arrow) fn open_and_keep(source: &Source) -> io::Result<ArrowFile> {
         let file = ArrowFile::open(source)?;
-        source.cuts.kept.set(Arc::clone(&file.layout) as Arc<dyn Any + Send + Sync>);
+        file.keep(source);
         Ok(file)
+    }
+
+    /// Keeps the layout with the source.
+    pub(in crate::read::formats::arrow) fn keep(&self, source: &Source) {
+        source.cuts.kept.set(Arc::clone(&self.layout) as Arc<dyn Any + Send + Sync>);
     }
 }
 

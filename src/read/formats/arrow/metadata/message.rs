@@ -13,6 +13,8 @@ pub(in crate::read::formats::arrow) const CONTINUATION: [u8; 4] = [0xff; 4];
 pub(in crate::read::formats::arrow) const END: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
 /// The oldest form of metadata that is read: V4, since Arrow 0.8.
 const VERSION: i16 = 3;
+/// The field of a batch that has the nodes.
+const NODES: usize = 1;
 /// Bytes read at first of a message.
 const FIRST: usize = sized(4 << 10, 64);
 
@@ -188,11 +190,14 @@ impl BatchHead {
         let pairs = |field: usize| -> io::Result<(Vec<(u64, u64)>, usize)> {
             let Some(found) = table.vector(field, 16)? else { return Ok((Vec::new(), 0)) };
             let pairs = found.longs(0)?.into_iter().zip(found.longs(8)?);
-            // Of a count that is not known people write -1.
-            let pairs = pairs.map(|(one, two)| Ok((whole(one)?, two.max(0) as u64)));
+            let pairs = pairs.map(|(one, two)| match (field, two) {
+                // How many nulls there are is not known: there may be some.
+                (NODES, -1) => Ok((whole(one)?, whole(one)?)),
+                _ => Ok((whole(one)?, whole(two)?)),
+            });
             Ok((pairs.collect::<io::Result<_>>()?, found.at + prefix))
         };
-        let (nodes, nodes_at) = pairs(1)?;
+        let (nodes, nodes_at) = pairs(NODES)?;
         let (buffers, buffers_at) = pairs(2)?;
         let codec = match table.table(3)?.map(|said| said.byte(0, 0)).transpose()? {
             None => BodyCodec::None,
