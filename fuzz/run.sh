@@ -15,6 +15,7 @@ reader     reader   4096  2048 -
 csv        tables   2048  2048 -len_control=0
 tsv        tables   2048  2048 -len_control=0
 parquet    parquet  1024  2048 -len_control=0
+arrow      arrow    1024  2048 -len_control=0
 warc       crawls   2048  2048 -len_control=0
 arc        crawls   2048  2048 -len_control=0
 html       pages    2048  2048 -len_control=0

@@ -70,6 +70,26 @@
 //! - `read/formats/parquet/objects.rs` - rows as JSON objects
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
+//! - `read/formats/arrow/mod.rs` - Arrow: a record is a row of a batch
+//! - `read/formats/arrow/metadata/mod.rs` - what a file says of its columns and batches
+//! - `read/formats/arrow/metadata/flat.rs` - tables of FlatBuffers, as much as metadata needs
+//! - `read/formats/arrow/metadata/schema.rs` - the fields of a file, and the ways to them
+//! - `read/formats/arrow/metadata/message.rs` - messages: heads of batches and dictionaries
+//! - `read/formats/arrow/metadata/layout.rs` - where the batches are, by a footer or in a stream
+//! - `read/formats/arrow/columns/mod.rs` - the columns of a batch
+//! - `read/formats/arrow/columns/batch.rs` - which buffers a column has
+//! - `read/formats/arrow/columns/buffers.rs` - the bytes of a buffer, read forward and decompressed
+//! - `read/formats/arrow/columns/column.rs` - one column, row by row
+//! - `read/formats/arrow/columns/fixed.rs` - values of a fixed size
+//! - `read/formats/arrow/columns/views.rs` - texts that are named by their beginnings
+//! - `read/formats/arrow/columns/dictionary.rs` - dictionaries, as they are before a batch
+//! - `read/formats/arrow/fields.rs` - the columns that are wanted, read in step
+//! - `read/formats/arrow/rows.rs` - the rows of a unit
+//! - `read/formats/arrow/reread.rs` - reading single rows a second time
+//! - `read/formats/arrow/objects.rs` - rows as JSON objects
+//! - `read/formats/arrow/rewritten/mod.rs` - a file that is written again without some of its rows
+//! - `read/formats/arrow/rewritten/select.rs` - some rows of a batch, moved as they are laid out
+//! - `read/formats/arrow/rewritten/body.rs` - the body of a batch on its way to a file
 //! - `read/formats/html.rs` - HTML: the whole file is one page
 //! - `read/formats/rtf/mod.rs` - RTF: the whole file is one document
 //! - `read/formats/rtf/tokens.rs` - the tokens of RTF
@@ -507,6 +527,7 @@
 //! - `output/columns/encode.rs` - one column of a row group, written anew
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
 //! - `output/columns/annotated.rs` - a Parquet file with more columns
+//! - `output/columns/batches.rs` - batches of Arrow that stay, shrink or go, and the files made of them
 //! - `output/columns/table.rs` - rows of typed columns, written as Parquet
 //! - `output/finished/mod.rs` - outputs of `dedup`, asked afterwards
 //! - `output/finished/record.rs` - how a run was asked, and its inputs: what an output keeps

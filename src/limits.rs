@@ -30,9 +30,13 @@ pub const MAX_FOOTER_BYTES: u64 = 32 << 20;
 pub const MAX_PAGE_BYTES: usize = 64 << 20;
 /// Most values of a page of Parquet. A run of nothing takes no bytes, and room all the same.
 pub const MAX_PAGE_VALUES: u32 = 1 << 24;
-/// Most rows of a Parquet file to each of its bytes, once past [`FREE_ROWS`].
+/// Most rows of a Parquet or Arrow file to each of its bytes, once past [`FREE_ROWS`].
 pub const MAX_ROWS_OF_BYTE: u64 = 16;
-/// Rows of a Parquet file that are never held against [`MAX_ROWS_OF_BYTE`].
+/// Longest metadata of an Arrow file or of a batch in it, in bytes: a hundred thousand columns.
+pub const MAX_METADATA_BYTES: u64 = 16 << 20;
+/// Most batches and dictionaries of an Arrow file.
+pub const MAX_BATCHES: usize = 1 << 20;
+/// Rows of a Parquet or Arrow file that are never held against [`MAX_ROWS_OF_BYTE`].
 pub const FREE_ROWS: u64 = 1 << 22;
 /// Most groups of RTF, or elements of XML, within each other.
 pub const MAX_NESTING: usize = 4096;

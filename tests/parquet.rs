@@ -4,14 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 
-use alike::document::Position;
 use alike::error::Error;
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
-use alike::read::{
-    Extent, FieldPath, Fields, MissingText, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover,
-    reread, rows as rows_of, units,
-};
+use alike::read::{Fields, MissingText, discover, reread, rows as rows_of};
 use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::file::metadata::ColumnChunkMetaData;
 use serde_json::Value;
@@ -21,95 +17,8 @@ use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
+use crate::support::rows::{Seen, fields, formless, gone, lines, object, read, rows, source};
 use crate::support::texts::{Random, gzip, line, words};
-
-/// What a row is: a document with its row, or the reason it is none.
-#[derive(Clone, Debug, PartialEq)]
-enum Seen {
-    Document { row: u64, offset: u64, id: Option<String>, text: String },
-    Refused { row: u64, kind: &'static str },
-}
-
-#[derive(Default)]
-struct Collect {
-    before: u64,
-    seen: Vec<Seen>,
-}
-
-impl Sink for Collect {
-    fn document(&mut self, record: &Record<'_>) {
-        let (row, offset) = (self.before + u64::from(record.line), record.position.offset());
-        let id = record.id.as_deref().map(str::to_owned);
-        self.seen.push(Seen::Document { row, offset, id, text: record.text.to_owned() });
-    }
-
-    fn refuse(&mut self, _: Position, line: u32, refusal: Refusal) {
-        self.seen.push(Seen::Refused { row: self.before + u64::from(line), kind: refusal.kind() });
-    }
-}
-
-fn fields(text: &str, id: &str) -> Arc<Fields> {
-    let path = |name: &str| FieldPath::parse(name).unwrap();
-    Arc::new(Fields {
-        within: None,
-        id: path(id),
-        text: path(text),
-        missing_text: MissingText::Reject,
-        value: Some(path("n")),
-        date: None,
-        observed: Vec::new(),
-        op: None,
-        without_ids: false,
-        max_record_bytes: 1 << 20,
-        room: RecordRoom::default(),
-    })
-}
-
-fn source(dir: &Dir, name: &str, content: &[u8]) -> Source {
-    dir.write(name, content);
-    let name = dir.join(name).to_str().unwrap().to_owned();
-    discover(&[name], dir.path()).unwrap().sources.remove(0)
-}
-
-/// All rows of a file, read in units of about `target` bytes, and how many units there were.
-fn read(source: &Source, target: u64, fields: &Arc<Fields>) -> (Vec<Seen>, usize) {
-    let mut sink = Collect::default();
-    let units = units(std::slice::from_ref(source), Extent::ALL, target);
-    for unit in &units {
-        let mut reader = UnitReader::open(0, source, unit, Arc::clone(fields));
-        while reader.advance(&mut sink).unwrap() {}
-        sink.before += reader.lines();
-    }
-    (sink.seen, units.len())
-}
-
-/// Rows with near copies, nulls, lists of every kind, and some that have no text.
-fn rows(count: usize) -> Vec<Columns> {
-    let mut random = Random(5);
-    let row = |at: usize| {
-        let family = random.below(9) * 1000;
-        let body = words(family + random.below(2), 60 + random.below(3));
-        let tags = match at % 5 {
-            0 => None,
-            1 => Some(Vec::new()),
-            2 => Some(vec![Some(body.clone())]),
-            3 => Some(vec![Some(words(family, 30)), None, Some(words(family + 30, 31))]),
-            _ => Some(vec![None, Some(format!("once {at}")), Some(String::new())]),
-        };
-        Columns {
-            id: format!("d{at:05}"),
-            text: (at % 17 != 3).then_some(body),
-            n: (at % 3 != 1).then_some(at as i64 * 31 % 97),
-            tags,
-            score: (at % 4 != 2).then_some(at as f64 / 8.0),
-        }
-    };
-    (0..count).map(row).collect()
-}
-
-fn lines(rows: &[Columns]) -> String {
-    rows.iter().map(Columns::line).collect()
-}
 
 /// Files of one content: codecs, versions, encodings and sizes of row groups.
 fn every_kind(rows: &[Columns]) -> Vec<(&'static str, Vec<u8>)> {
@@ -175,17 +84,6 @@ fn every_kind_of_file_has_the_documents_of_the_lines() {
             assert!(again.into_iter().eq(expected), "{kind}, {text}: read again");
         }
     }
-}
-
-/// The rows of a list of what was found, without what tells of the form of the file.
-fn formless(rows: &[Value]) -> Vec<Value> {
-    let mut rows = rows.to_vec();
-    for row in &mut rows {
-        if let Some(row) = row.as_object_mut() {
-            row.retain(|key, _| !key.ends_with("offset") && !key.ends_with("file"));
-        }
-    }
-    rows
 }
 
 #[test]
@@ -279,12 +177,6 @@ fn is_without(file: &[u8], kept: &[u8], gone: &BTreeSet<u64>, what: &str) {
     assert!(groups.next().is_none(), "{what}: more row groups");
 }
 
-/// The rows of a file that a run removed or refused.
-fn gone(output: &Output) -> BTreeSet<u64> {
-    let rows = output.duplicates.iter().chain(&output.rejected);
-    rows.map(|row| row["line"].as_u64().unwrap() - 1).collect()
-}
-
 #[test]
 fn what_is_kept_has_all_that_its_file_has() {
     let dir = Dir::new();
@@ -324,12 +216,6 @@ fn what_is_kept_has_all_that_its_file_has() {
     dir.dedup("wrong --text-field body --out wrong-out")
         .code(3)
         .says("the columns are: id, text, n, tags, meta");
-}
-
-/// The object of a row.
-fn object(row: &Columns) -> Value {
-    let meta = serde_json::json!({"score": row.score, "text": row.text});
-    serde_json::json!({"id": row.id, "text": row.text, "n": row.n, "tags": row.tags, "meta": meta})
 }
 
 #[test]

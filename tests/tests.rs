@@ -15,6 +15,9 @@ mod against_collection;
 mod against_contained;
 /// Archives: the same documents as in folders, kept members byte for byte, and what damage and lies cost.
 mod archives;
+/// Arrow: the same documents as from lines, files and streams with the rows that are kept, and what damage costs.
+#[cfg(feature = "parquet")]
+mod arrow;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

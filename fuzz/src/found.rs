@@ -20,7 +20,7 @@ const ENDS: [&str; 30] = [
     ".html.xz", ".tar", ".tgz", ".odt", ".epub", ".rtf", ".docx.zst",
 ];
 /// How files begin, of kinds that are read and of others.
-const MAGIC: [&[u8]; 23] = [
+const MAGIC: [&[u8]; 24] = [
     b"",
     b"\xef\xbb\xbf",
     b"{\"text\": \"",
@@ -38,6 +38,7 @@ const MAGIC: [&[u8]; 23] = [
     b"PK\x03\x04\x14\0\x08\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x11\0\0\0word/document.xml",
     b"\xd0\xcf\x11\xe0",
     b"ARROW1\0\0",
+    b"\xff\xff\xff\xff",
     b"Obj\x01",
     b"<?xml version='1.0'?>",
     b"\x1f\x8b\x08\0",

@@ -3,6 +3,7 @@
 //! is no fuzzer.
 #![forbid(unsafe_code)]
 
+mod batches;
 mod checkpoint;
 mod collection;
 mod columns;
@@ -29,6 +30,7 @@ mod tests;
 mod tokens;
 mod zipped;
 
+pub use batches::arrow;
 pub use checkpoint::checkpoint;
 pub use columns::parquet;
 pub use config::config;

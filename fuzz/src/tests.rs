@@ -1,7 +1,7 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
 use crate::{
-    arc, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html, labels,
+    arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html, labels,
     lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar, tokens, trec,
     tsv, warc,
 };
@@ -168,6 +168,17 @@ fn columns_hold() {
     // Each way to write a good file.
     for written in 0..=255 {
         parquet(&[written & 12, 0, 1, written >> 5, 2, written]);
+    }
+}
+
+#[test]
+fn batches_hold() {
+    files(arrow, 25, include_str!("../dictionaries/arrow.dict"), 200);
+    // Each good file, with all fields and stretches.
+    for which in 0..6 {
+        for wanted in 0..=127 {
+            arrow(&[wanted & 110, 0, 1, wanted >> 3, 2, which]);
+        }
     }
 }
 

@@ -112,7 +112,7 @@ impl ItemReader<'_> {
         match source.format {
             Format::JsonLines => self.read_lines(source, place)?,
             #[cfg(feature = "parquet")]
-            Format::Parquet => self.read_rows(source, place)?,
+            Format::Parquet | Format::Arrow => self.read_rows(source, place)?,
             Format::Csv { .. } => self.read_columns(source, place)?,
             _ => self.read_texts(source, place)?,
         }
@@ -157,7 +157,7 @@ impl ItemReader<'_> {
         }
     }
 
-    /// Rows of Parquet as objects.
+    /// Rows of Parquet or Arrow as objects.
     #[cfg(feature = "parquet")]
     fn read_rows(&mut self, source: &Source, place: (u32, u32)) -> Result<()> {
         crate::read::row_objects(source, &mut |row, object| {

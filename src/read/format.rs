@@ -17,6 +17,9 @@ pub enum Format {
     /// Columns: a record is a row.
     #[cfg(feature = "parquet")]
     Parquet,
+    /// Batches of columns, in a file or a stream: a record is a row.
+    #[cfg(feature = "parquet")]
+    Arrow,
     /// What a crawler wrote down: WARC and WET.
     Warc,
     /// The same in its earlier form.

@@ -12,6 +12,7 @@ use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::source::Source;
 use super::windowed::carries;
 use super::zip_head::{PackageKind, begins_package, package_kind};
+use crate::limits::MAX_METADATA_BYTES;
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
@@ -55,6 +56,19 @@ pub(super) fn wanted(bytes: &[u8]) -> usize {
 /// The first byte that is not blank.
 fn first_byte(content: &[u8]) -> Option<u8> {
     content.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
+
+/// Whether some bytes begin like a stream of Arrow. The field of a message that names what it brings stands near its beginning.
+pub(super) fn begins_arrow_stream(bytes: &[u8]) -> bool {
+    let word = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
+    let brings = || {
+        let root = 8 + usize::try_from(word(8)?).ok()?;
+        let slots = usize::try_from(root as i64 - i64::from(word(root)? as i32)).ok()?;
+        let field = bytes.get(slots + 6..slots + 8)?;
+        bytes.get(root + usize::from(u16::from_le_bytes([field[0], field[1]]))).copied()
+    };
+    let length = word(4).map_or(0, u64::from);
+    word(0) == Some(u32::MAX) && (1..=MAX_METADATA_BYTES).contains(&length) && brings() == Some(1)
 }
 
 /// What a file is recognised by: its decompressed beginning, its name, and how it was found.
@@ -219,6 +233,18 @@ impl FileHead {
     #[cfg(feature = "parquet")]
     pub(super) fn is_parquet(&self) -> bool {
         !self.compressed && self.bytes.starts_with(b"PAR1") && !self.is_text()
+    }
+
+    /// Whether it begins like a file of Arrow.
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_arrow_file(&self) -> bool {
+        self.bytes.starts_with(b"ARROW1\0\0")
+    }
+
+    /// Whether it begins like a stream of Arrow: with the length of a message, which says that it brings a schema.
+    #[cfg(feature = "parquet")]
+    pub(super) fn is_arrow_stream(&self) -> bool {
+        begins_arrow_stream(&self.bytes)
     }
 
     /// Whether its name, or whoever named it, says that it is plain text.

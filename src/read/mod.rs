@@ -42,7 +42,7 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 pub use formats::text_member;
 #[cfg(feature = "parquet")]
-pub use formats::{ColumnRows, FileRange, ParquetSource, row_objects};
+pub use formats::{ArrowSource, BatchFate, ColumnRows, FileRange, ParquetSource, PutBatch, row_objects};
 pub use formats::{
     boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,
     with_companions,

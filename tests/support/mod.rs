@@ -3,6 +3,9 @@
 /// Bytes of a page of a run.
 pub(crate) const PAGE: usize = if cfg!(alike_tiny) { 512 } else { 4096 };
 
+/// Files and streams of Arrow, made byte by byte.
+#[cfg(feature = "parquet")]
+pub(crate) mod batches;
 /// Canonical tokens, slow and obvious.
 pub(crate) mod canonical;
 /// Texts checked against a collection, and the brute-force answer.
@@ -47,6 +50,9 @@ pub(crate) mod page;
 pub(crate) mod program;
 /// A collection's documents clustered again, by the collection and by a one-shot run on their texts.
 pub(crate) mod recompute;
+/// Rows of files of columns: made, read, and found again in what a run wrote.
+#[cfg(feature = "parquet")]
+pub(crate) mod rows;
 /// A job over a storage that fails, and what of it can be read afterwards.
 pub(crate) mod seen;
 /// A server of objects on this machine.

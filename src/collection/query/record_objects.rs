@@ -111,7 +111,7 @@ impl Snapshot {
 fn has_whole_records(format: Format) -> bool {
     match format {
         #[cfg(feature = "parquet")]
-        Format::Parquet => false,
+        Format::Parquet | Format::Arrow => false,
         _ => true,
     }
 }
@@ -124,7 +124,7 @@ fn from_file(
     each: &mut Each<'_>,
 ) -> Result<()> {
     #[cfg(feature = "parquet")]
-    if source.format == Format::Parquet {
+    if matches!(source.format, Format::Parquet | Format::Arrow) {
         return row_objects(source, &mut |row, object| {
             let of_row = wanted.iter().skip(wanted.partition_point(|(at, ..)| *at < row));
             of_row.take_while(|(at, ..)| *at == row).try_for_each(|(.., number)| each(*number, object))

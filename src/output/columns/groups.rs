@@ -26,7 +26,7 @@ type Writer = SerializedFileWriter<BufWriter<File>>;
 
 /// What becomes of a row group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+pub(super) enum Fate {
     /// It loses nothing.
     Stays,
     /// It loses some rows.
@@ -36,7 +36,7 @@ enum Fate {
 }
 
 /// What becomes of some rows.
-fn fate(rows: &Range<u64>, chosen: ChosenRows<'_>) -> Fate {
+pub(super) fn fate(rows: &Range<u64>, chosen: ChosenRows<'_>) -> Fate {
     match chosen.count(rows) {
         0 => Fate::Goes,
         written if written == rows.end - rows.start => Fate::Stays,

@@ -5,6 +5,7 @@
 //! Also files with more columns, and tables of what is known of records.
 
 mod annotated;
+mod batches;
 mod encode;
 mod failure;
 mod groups;

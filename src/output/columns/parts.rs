@@ -1,13 +1,13 @@
-//! The Parquet files that lose rows: their row groups, one by one, and all of each.
+//! The files of rows that lose some: their row groups or batches, one by one, and all of each.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::groups::{assemble, shrinking, write_group};
+use super::{batches, groups};
 use crate::error::{Error, Result};
 use crate::output::chosen::{Chosen, ChosenRows};
 use crate::progress::Progress;
-use crate::read::Source;
+use crate::read::{Format, Source};
 
 /// What is written of such files.
 pub(in crate::output) struct KeptColumns<'a> {
@@ -58,7 +58,11 @@ impl KeptColumns<'_> {
     /// Writes what is left of a row group of so many bytes; it is no file yet.
     pub(in crate::output) fn write_group(&self, source: usize, group: usize, bytes: u64) -> Result<u64> {
         let (of, chosen) = (&self.sources[source], self.rows(source));
-        write_group(of, chosen, group, &self.part(source, group), self.progress)?;
+        let (part, progress) = (&self.part(source, group), self.progress);
+        match of.format {
+            Format::Arrow => batches::write_batch(of, chosen, group, part, progress)?,
+            _ => groups::write_group(of, chosen, group, part, progress)?,
+        }
         self.progress.advance(bytes / 2);
         Ok(0)
     }
@@ -66,11 +70,23 @@ impl KeptColumns<'_> {
     /// Puts a file together; its length.
     pub(in crate::output) fn assemble(&self, source: usize, target: &Path) -> Result<u64> {
         let (of, chosen) = (&self.sources[source], self.rows(source));
-        let bytes = assemble(of, chosen, &|group| self.part(source, group), target, self.progress)?;
+        let part = |group: usize| self.part(source, group);
+        let bytes = match of.format {
+            Format::Arrow => batches::assemble(of, chosen, &part, target, self.progress)?,
+            _ => groups::assemble(of, chosen, &part, target, self.progress)?,
+        };
         of.unchanged()?;
         // What its groups did not count, which lie where a file says that they do.
         let done = shrinking(of, chosen)?.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(bytes / 2));
         self.progress.advance(of.bytes.saturating_sub(done));
         Ok(bytes)
+    }
+}
+
+/// The row groups or batches of a source that lose some of their rows, and the bytes of each.
+fn shrinking(source: &Source, chosen: ChosenRows<'_>) -> Result<Vec<(usize, u64)>> {
+    match source.format {
+        Format::Arrow => batches::shrinking(source, chosen),
+        _ => groups::shrinking(source, chosen),
     }
 }

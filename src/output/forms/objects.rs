@@ -77,7 +77,7 @@ pub(super) fn text_path(format: Format, fields: &Fields) -> Result<FieldPath> {
     let is_own = match format {
         Format::JsonLines | Format::Csv { .. } => true,
         #[cfg(feature = "parquet")]
-        Format::Parquet => true,
+        Format::Parquet | Format::Arrow => true,
         _ => false,
     };
     if is_own { Ok(fields.text.clone()) } else { FieldPath::parse("text") }

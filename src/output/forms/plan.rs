@@ -131,7 +131,16 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
             Ok(if annotate { Way::Columns } else { Way::AsTheyAre })
         }
         #[cfg(feature = "parquet")]
+        (Some(RecordForm::Parquet), Format::Arrow) => {
+            let why = "rows of Arrow are not written as tables of records";
+            Err(Error::input(&source.path, format!("{why}; use --to jsonl, or leave --to out")))
+        }
+        #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet), _) => Ok(Way::Table),
+        #[cfg(feature = "parquet")]
+        (None, Format::Arrow) if divided => {
+            Err(refused(source, "a file of Arrow keeps its batches", "--shard-size"))
+        }
         (None, Format::JsonLines) if annotate => Ok(Way::Lines(source.compression)),
         (None, Format::Csv { .. }) if annotate => Ok(Way::Stretches),
         (None, _) if annotate => Err(refused(source, "its form has no place for annotations", "--annotate")),

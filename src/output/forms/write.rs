@@ -265,7 +265,7 @@ impl FormWriter<'_> {
         };
         let emptied = match way {
             #[cfg(feature = "parquet")]
-            Way::Lines(_) if source.format == crate::read::Format::Parquet => {
+            Way::Lines(_) if !crate::read::stands_alone(source.format) => {
                 self.read_rows(source, selection, encoder)?
             }
             _ => self.read_units(at, selection, encoder)?,

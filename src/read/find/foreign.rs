@@ -1,5 +1,6 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
+use crate::read::head::begins_arrow_stream;
 use crate::read::zip_head::PackageKind;
 
 /// A format that is not read.
@@ -25,9 +26,18 @@ const PARQUET_INSTEAD: &str = "decompress it: what it is stands at its end";
 #[cfg(not(feature = "parquet"))]
 const PARQUET_INSTEAD: &str = "this build has no Parquet: build alike with --features full, or convert it to JSON Lines \
                                or CSV";
+const ARROW: &[u8] = b"ARROW1\0\0";
+#[cfg(feature = "parquet")]
+const ARROW_INSTEAD: &str = "decompress it: its parts are read where they stand";
+#[cfg(not(feature = "parquet"))]
+const ARROW_INSTEAD: &str =
+    "this build has no Arrow: build alike with --features full, or convert it to JSON Lines or CSV";
+
+/// Arrow, which is a stream where it does not begin as its files do.
+const ARROW_FILE: Foreign = Foreign { magic: ARROW, name: "Arrow", instead: ARROW_INSTEAD };
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 17] = [
+const KNOWN: [Foreign; 18] = [
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
@@ -40,7 +50,8 @@ const KNOWN: [Foreign; 17] = [
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: UNZIP },
     Foreign { magic: PARQUET, name: "Parquet", instead: PARQUET_INSTEAD },
     Foreign { magic: b"PARE", name: "Parquet with an encrypted footer", instead: "decrypt it" },
-    Foreign { magic: b"ARROW1\0", name: "Arrow", instead: CONVERT },
+    ARROW_FILE,
+    Foreign { magic: b"FEA1", name: "Feather 1", instead: "write it again as Feather 2" },
     Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
     Foreign { magic: b"%PDF-", name: "PDF", instead: EXTRACT },
     Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: SAVE },
@@ -48,12 +59,15 @@ const KNOWN: [Foreign; 17] = [
 ];
 
 impl Foreign {
-    /// The format of a file that begins so. Parquet that is compressed as a whole cannot be read at
-    /// its end first, as it has to be.
+    /// The format of a file that begins so. Parquet and Arrow that are compressed as a whole cannot be read at their ends and
+    /// their parts, as they have to be.
     pub(in crate::read) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
-        let is_read =
-            |format: &Foreign| cfg!(feature = "parquet") && format.magic == PARQUET && !is_compressed;
-        KNOWN.into_iter().find(|format| head.starts_with(format.magic) && !is_read(format))
+        let is_read = |format: &Foreign| {
+            cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
+        };
+        let known = KNOWN.into_iter().find(|format| head.starts_with(format.magic));
+        let stream = begins_arrow_stream(head).then_some(ARROW_FILE);
+        known.or(stream).filter(|format| !is_read(format))
     }
 
     /// What the format is called.

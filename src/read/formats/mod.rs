@@ -1,6 +1,8 @@
 //! The formats there are. A new one is a file here, a variant of [`Format`], an arm of [`codec`], and a row of [`FORMATS`].
 
 mod archive;
+#[cfg(feature = "parquet")]
+mod arrow;
 mod csv;
 mod extract;
 mod find;
@@ -32,6 +34,8 @@ use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
 use archive::{MemberFormats, MemberKind, Tar};
+#[cfg(feature = "parquet")]
+pub use arrow::{ArrowSource, BatchFate, PutBatch};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;
@@ -41,7 +45,7 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnRows, FileRange, ParquetSource, row_objects};
+pub use parquet::{ColumnRows, FileRange, ParquetSource};
 use rtf::Rtf;
 use text::WholeText;
 use trec::Trec;
@@ -55,6 +59,8 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Csv { delimiter } => Box::new(Csv { delimiter }),
         #[cfg(feature = "parquet")]
         Format::Parquet => Box::new(parquet::Parquet),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => Box::new(arrow::Arrow),
         Format::Warc => Box::new(Crawl::Warc),
         Format::Arc => Box::new(Crawl::Arc),
         Format::Html => Box::new(Html),
@@ -135,6 +141,8 @@ pub fn column_names(source: &Source) -> Result<Vec<String>> {
         Format::Csv { delimiter } => Ok(csv::column_names(source, delimiter)),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::column_names(source),
+        #[cfg(feature = "parquet")]
+        Format::Arrow => arrow::column_names(source),
         _ => Ok(Vec::new()),
     }
 }
@@ -147,6 +155,18 @@ pub fn has_companions(format: Format) -> bool {
 /// The most bytes that [`Boundaries::undecided`] may say of a format; 0 if these are a few.
 pub fn lookahead(format: Format) -> usize {
     codec(format).lookahead()
+}
+
+/// Hands each row of a source whose records are rows to `each`, with its number from 0, as a JSON object of all its columns.
+///
+/// # Errors
+/// [`Error::Input`](crate::error::Error::Input) of what cannot be decoded or has no form in JSON, and what `each` gives.
+#[cfg(feature = "parquet")]
+pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    match source.format {
+        Format::Arrow => arrow::row_objects(source, each),
+        _ => parquet::row_objects(source, each),
+    }
 }
 
 /// Whether compressed files of a format have a member for each record, by custom.
@@ -205,6 +225,17 @@ static FORMATS: &[FormatRow] = &[
             name: "parquet",
             about: "Columns: a record is a row",
             of: |_| Format::Parquet,
+        }],
+    },
+    #[cfg(feature = "parquet")]
+    FormatRow {
+        code: arrow::CODE,
+        of: |beside| (beside == 0).then_some(Format::Arrow),
+        recognise: arrow::recognise,
+        names: &[SaidFormat {
+            name: "arrow",
+            about: "Batches of columns, in a file (Feather) or a stream: a record is a row",
+            of: |_| Format::Arrow,
         }],
     },
     FormatRow {
@@ -366,7 +397,9 @@ mod tests {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
         #[cfg(feature = "parquet")]
-        assert_eq!((Format::Parquet.code(), Format::of_code(3)), (3, Some(Format::Parquet)));
+        for (format, code) in [(Format::Parquet, 3), (Format::Arrow, 9)] {
+            assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
+        }
         for (format, code) in [(Format::Trec, 16), (Format::MediaWiki, 17)] {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
@@ -384,7 +417,7 @@ mod tests {
             assert!(FORMATS[..at].iter().all(|other| other.code != format.code));
         }
         let named: Vec<&str> = format_names().map(|(name, _)| name).collect();
-        let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet"] } else { &[] };
+        let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet", "arrow"] } else { &[] };
         let office: &[&str] = if cfg!(feature = "office") { &["docx", "odt", "epub"] } else { &[] };
         let lines = &["jsonl", "text", "csv", "tsv"][..];
         let files = &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar"][..];

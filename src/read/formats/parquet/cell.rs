@@ -15,10 +15,14 @@ const EPOCH: i64 = 2_440_588;
 
 /// A value of a record.
 #[derive(Clone, Debug)]
-pub(super) enum Cell {
+pub(in crate::read::formats) enum Cell {
     Null,
     /// Bytes that may be UTF-8.
     Text(ByteArray),
+    /// A text of so many bytes, which is not read: a record may not be so long.
+    Long(u64),
+    /// A list without a text.
+    NoTexts,
     Integer(i128),
     Real(f64),
     /// Seconds since 1970-01-01, and the day.
@@ -37,7 +41,7 @@ impl Cell {
     }
 
     /// The value that is counted: as a file of text would have it.
-    pub(super) fn observed(&self) -> Option<Cow<'_, str>> {
+    pub(in crate::read::formats) fn observed(&self) -> Option<Cow<'_, str>> {
         match self {
             // As JSON spells it: 2.0, not 2.
             Cell::Real(number) if number.is_finite() => Some(format!("{number:?}").into()),
@@ -55,33 +59,38 @@ impl Cell {
             Cell::Integer(number) => Some(Value::Number(*number as f64)),
             Cell::Real(number) => Some(*number).filter(|number| number.is_finite()).map(Value::Number),
             Cell::Moment(seconds, _) => Some(Value::Number(*seconds)),
-            Cell::Null | Cell::Other(_) => None,
+            Cell::Null | Cell::NoTexts | Cell::Long(_) | Cell::Other(_) => None,
         }
     }
 
     /// The day that it dates.
-    pub(super) fn day(&self) -> Day {
+    pub(in crate::read::formats) fn day(&self) -> Day {
         let known = match self {
-            Cell::Null => return Day::None,
+            Cell::Null | Cell::NoTexts => return Day::None,
             Cell::Text(text) => std::str::from_utf8(text.data()).ok().and_then(day),
             Cell::Integer(number) => day(&number.to_string()),
             Cell::Real(number) => day(&number.to_string()),
             Cell::Moment(_, day) => i32::try_from(*day).ok(),
-            Cell::Other(_) => None,
+            Cell::Long(_) | Cell::Other(_) => None,
         };
         known.map_or(Day::Unclear, Day::Known)
     }
 
     /// Bytes of its text.
-    pub(super) fn bytes(&self) -> u64 {
-        if let Cell::Text(text) = self { text.len() as u64 } else { 0 }
+    pub(in crate::read::formats) fn bytes(&self) -> u64 {
+        match self {
+            Cell::Text(text) => text.len() as u64,
+            Cell::Long(bytes) => *bytes,
+            _ => 0,
+        }
     }
 
     /// What it is, as people call it.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Cell::Null => "null",
-            Cell::Text(_) => "a string",
+            Cell::NoTexts => "a list",
+            Cell::Text(_) | Cell::Long(_) => "a string",
             Cell::Integer(_) | Cell::Real(_) => "a number",
             Cell::Moment(..) => "a date",
             Cell::Other(what) => what,

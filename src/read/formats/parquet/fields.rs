@@ -17,7 +17,7 @@ use crate::read::record::{Refusal, SHOWN_KEYS};
 const STEP: u64 = sized(1 << 20, 256);
 
 /// Fields of a record beside its text.
-pub(super) const FIELDS: usize = 5 + OBSERVED_FIELDS;
+pub(in crate::read::formats) const FIELDS: usize = 5 + OBSERVED_FIELDS;
 
 /// The place of the date among them.
 const DATE: usize = 2;

@@ -19,11 +19,14 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(super) use self::cell::Cell;
+pub(super) use self::fields::FIELDS;
 use self::footer::{Layout, ParquetFile};
 use self::guard::as_io;
 pub use self::objects::row_objects;
 pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
+pub(super) use self::rows::row_record;
 
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};
 use crate::read::field::Fields;

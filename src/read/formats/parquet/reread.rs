@@ -6,7 +6,7 @@ use super::fields::{FieldColumns, Leaves, StepCells};
 use super::footer::ParquetFile;
 use super::guard::between;
 use super::pages::UnitMemory;
-use super::rows::{no_room, record};
+use super::rows::{no_room, row_record};
 use super::thrift::damaged;
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ pub(super) fn reread(
         while let Some(&offset) = offsets.get(at).filter(|offset| **offset < next && **offset >= first) {
             let row = (offset - first) as usize;
             let others = cells.others.each_ref().map(|cells| cells.get(row));
-            let record = record(fields, Position::new(file_number, offset), 1, &cells.texts[row], others);
+            let record = row_record(fields, Position::new(file_number, offset), 1, &cells.texts[row], others);
             let record = record.map_err(|_| changed())?;
             each(at, record.text, record.day)?;
             at += 1;

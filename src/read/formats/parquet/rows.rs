@@ -142,7 +142,7 @@ impl RowRecords {
                 bytes if bytes > self.fields.room.most() as u64 => {
                     return Err(Error::input(&self.source.path, self.fields.room.refusal(row, bytes)));
                 }
-                _ => record(&self.fields, position, number, text, others),
+                _ => row_record(&self.fields, position, number, text, others),
             };
             match outcome {
                 Ok(record) => {
@@ -206,7 +206,7 @@ impl Records for RowRecords {
 }
 
 /// The record of a row.
-pub(super) fn record<'a>(
+pub(in crate::read::formats) fn row_record<'a>(
     fields: &Fields,
     position: Position,
     line: u32,

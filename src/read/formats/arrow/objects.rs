@@ -1,0 +1,389 @@
+//! Rows as JSON objects: all columns, whatever they hold.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::columns::batch::{BatchWalk, WantedField, has_plain_values};
+use super::columns::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
+use super::columns::dictionary::{Dictionaries, HeldDictionaries};
+use super::columns::fixed::{digits, integer, key, real};
+use super::fields::batch_head;
+use super::metadata::flat::damaged;
+use super::metadata::layout::ArrowFile;
+use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
+use super::rows::{no_damage, said};
+use crate::error::{Error, Result};
+use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::read::date::written_day;
+use crate::read::formats::parquet::Cell;
+use crate::read::source::Source;
+
+/// Most rows, or values of a list, that are made objects of at once.
+const ROWS: usize = sized(64, 3);
+
+/// Hands each row of a source to `each`, with its number from 0, as a JSON object of all its columns.
+///
+/// What is no type of JSON is written as it is of Parquet: dates and times as ISO 8601 has them, decimals as numbers, bytes
+/// as text if they are UTF-8 and else as hexadecimal digits, and numbers that JSON does not know as null.
+///
+/// # Errors
+/// [`Error::Input`] of what cannot be decoded or has no form in JSON, and what `each` gives.
+pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    let failed = |error: io::Error| match no_damage(source, error) {
+        Err(error) => error,
+        Ok(error) => {
+            let advice = "leave --to out to have the rows as they are stored";
+            Error::input(&source.path, format!("cannot be written as JSON: {}; {advice}", said(&error)))
+        }
+    };
+    let file = ArrowFile::open(source).map_err(failed)?;
+    file.layout.schema.fields.iter().try_for_each(has_form).map_err(failed)?;
+    let mut held = HeldDictionaries::default();
+    for (batch, place) in file.layout.batches.iter().enumerate() {
+        let mut columns = all_columns(&file, batch, &mut held).map_err(failed)?;
+        let mut at = 0;
+        while at < place.rows {
+            let objects = objects(&mut columns, at, place.rows).map_err(failed)?;
+            for object in &objects {
+                each(place.first + at, object)?;
+                at += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses fields that have no form in JSON.
+fn has_form(field: &ArrowField) -> io::Result<()> {
+    let what = match field.kind {
+        _ if field.dictionary.is_some() && !is_plain(field) => {
+            "a dictionary of other values than texts and numbers"
+        }
+        ArrowKind::Union { .. } => "a union",
+        ArrowKind::ListView { .. } => "a list of views",
+        ArrowKind::Fixed(_, FixedMeaning::Interval) => "an interval",
+        ArrowKind::Runs if !has_plain_values(&field.children[1]) => "runs of lists or structs",
+        _ => return field.children.iter().try_for_each(has_form),
+    };
+    Err(damaged(format!("the column {:.40} is {what}", field.name)))
+}
+
+/// Whether a cell has all that a value of a field has.
+fn is_plain(field: &ArrowField) -> bool {
+    use FixedMeaning::{Real, Signed, Unsigned};
+    match field.kind {
+        ArrowKind::Fixed(_, meaning) => matches!(meaning, Signed | Unsigned | Real),
+        ArrowKind::Strings { .. } | ArrowKind::Views => true,
+        _ => false,
+    }
+}
+
+/// All columns of a batch, as one of structs.
+fn all_columns(file: &ArrowFile, batch: usize, held: &mut HeldDictionaries) -> io::Result<ArrowColumn> {
+    let (place, head) = (file.layout.batches[batch], batch_head(file, batch)?);
+    let most = MAX_RECORD_BYTES as u64 * 4;
+    let mut dictionaries = Dictionaries { file, batch: place, held, most };
+    let mut walk = BatchWalk::new(&file.file, place.block, &head, most);
+    let mut fields = Vec::new();
+    for field in &file.layout.schema.fields {
+        let column = walk.column(field, WantedField::All, Some(place.rows), &mut dictionaries)?;
+        fields.extend(column.map(|column| (field.name.clone(), column)));
+    }
+    Ok(ArrowColumn { validity: None, at: 0, rows: place.rows, values: ColumnValues::Struct(fields) })
+}
+
+/// The objects of some of the next rows.
+fn objects(columns: &mut ArrowColumn, at: u64, rows: u64) -> io::Result<Vec<Vec<u8>>> {
+    columns.go_to(at)?;
+    let Fit { rows, .. } = columns.fits((rows - at).min(ROWS as u64) as usize)?;
+    if rows == 0 {
+        return Err(damaged("a column with fewer rows than it should have"));
+    }
+    let mut objects = vec![Vec::new(); rows];
+    columns.json(&mut objects)?;
+    Ok(objects)
+}
+
+impl ArrowColumn {
+    /// Appends the values of the next rows to what is written of each.
+    fn json(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
+        if out.len() as u64 > self.rows - self.at {
+            return Err(damaged("a column with fewer rows than it should have"));
+        }
+        let (at, present) = (self.at, self.present(out.len())?);
+        let is_there = |row: usize| present.as_ref().is_none_or(|present| present[row]);
+        let before: Vec<usize> = out.iter().map(Vec::len).collect();
+        match &mut self.values {
+            ColumnValues::Truths(bits) => {
+                for (truth, out) in truths(bits, at, out.len())?.into_iter().zip(out.iter_mut()) {
+                    write_json(&truth, out);
+                }
+            }
+            ColumnValues::Fixed { bytes, width, meaning } => {
+                let bytes = bytes.range(at * *width as u64, out.len() * *width)?;
+                for (row, out) in out.iter_mut().enumerate() {
+                    write_fixed(&bytes[row * *width..(row + 1) * *width], *meaning, out);
+                }
+            }
+            ColumnValues::Struct(fields) => structs(fields, at, out)?,
+            ColumnValues::List { offsets, of, is_map } => {
+                let offsets = offsets.of(at, out.len())?;
+                for ((row, ends), out) in offsets.windows(2).enumerate().zip(out.iter_mut()) {
+                    if is_there(row) {
+                        of.list(ends[0]..ends[1], *is_map, out)?;
+                    }
+                }
+            }
+            ColumnValues::Tuple { size, of } => {
+                for (row, out) in (at..).zip(out.iter_mut()) {
+                    let start = row.saturating_mul(*size);
+                    of.list(start..start.saturating_add(*size), false, out)?;
+                }
+            }
+            ColumnValues::Runs { ends, width, of, run } => {
+                let mut last: Option<(u64, Vec<u8>)> = None;
+                for (row, out) in (at..).zip(out.iter_mut()) {
+                    let number = find_run(row, (&mut *ends, *width), run)?;
+                    let value = match last.take_if(|(same, _)| *same == number) {
+                        Some((_, value)) => value,
+                        None => of.of_run(number)?,
+                    };
+                    out.extend_from_slice(&value);
+                    last = Some((number, value));
+                }
+                of.back_to(last.map(|(number, _)| number));
+            }
+            ColumnValues::Keyed { keys, width, signed, values } => {
+                let bytes = keys.range(at * *width as u64, out.len() * *width)?;
+                for ((row, name), out) in bytes.chunks_exact(*width).enumerate().zip(out.iter_mut()) {
+                    if is_there(row) {
+                        write_cell(&keyed(values, key(name, *signed))?, out);
+                    }
+                }
+            }
+            _ => {
+                let mut cells = Vec::new();
+                self.cells(out.len(), MAX_RECORD_BYTES as u64, &mut cells)?;
+                self.at = at;
+                for (cell, out) in cells.iter().zip(out.iter_mut()) {
+                    if matches!(cell, Cell::Long(_)) {
+                        return Err(damaged("a value that is longer than a record may be"));
+                    }
+                    write_cell(cell, out);
+                }
+            }
+        }
+        for (row, (out, before)) in out.iter_mut().zip(before).enumerate() {
+            if !is_there(row) {
+                out.truncate(before);
+            }
+            if out.len() == before {
+                out.extend_from_slice(b"null");
+            }
+            if out.len() > MAX_RECORD_BYTES {
+                return Err(damaged("a row that is longer than a record may be"));
+            }
+        }
+        self.at = at + out.len() as u64;
+        Ok(())
+    }
+
+    /// The value of a run.
+    fn of_run(&mut self, number: u64) -> io::Result<Vec<u8>> {
+        self.go_to(number)?;
+        let mut value = vec![Vec::new()];
+        self.json(&mut value)?;
+        Ok(value.pop().unwrap_or_default())
+    }
+
+    /// Stands before a value again that was read last: the next rows may be of the same run.
+    fn back_to(&mut self, number: Option<u64>) {
+        self.at = number.unwrap_or(self.at);
+    }
+
+    /// Appends some values as a list, or as an object of pairs.
+    fn list(&mut self, values: Range<u64>, is_map: bool, out: &mut Vec<u8>) -> io::Result<()> {
+        if values.end > self.rows {
+            return Err(damaged("a list that ends behind its values"));
+        }
+        self.go_to(values.start)?;
+        let (open, close) = if is_map { (b'{', b'}') } else { (b'[', b']') };
+        out.push(open);
+        while self.at < values.end {
+            let fit = self.fits(((values.end - self.at) as usize).min(ROWS))?;
+            let mut texts = vec![Vec::new(); fit.rows];
+            let first = self.at;
+            if is_map {
+                self.pairs(&mut texts)?;
+            } else {
+                self.json(&mut texts)?;
+            }
+            for (at, text) in (first..).zip(texts) {
+                if at > values.start {
+                    out.push(b',');
+                }
+                out.extend_from_slice(&text);
+            }
+            if out.len() > MAX_RECORD_BYTES {
+                return Err(damaged("a list that is longer than a record may be"));
+            }
+        }
+        out.push(close);
+        Ok(())
+    }
+
+    /// Appends keys and values of a map, as members of objects.
+    fn pairs(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
+        let at = self.at;
+        let ColumnValues::Struct(fields) = &mut self.values else {
+            return Err(damaged("a map without pairs"));
+        };
+        let [(_, keys), (_, values)] = &mut fields[..] else { return Err(damaged("a map without pairs")) };
+        let mut names = vec![Vec::new(); out.len()];
+        keys.go_to(at)?;
+        keys.json(&mut names)?;
+        for (name, out) in names.iter().zip(out.iter_mut()) {
+            if name.first() == Some(&b'"') {
+                out.extend_from_slice(name);
+            } else {
+                write_json(&String::from_utf8_lossy(name), out);
+            }
+            out.push(b':');
+        }
+        values.go_to(at)?;
+        values.json(out)?;
+        self.at = at + out.len() as u64;
+        Ok(())
+    }
+}
+
+/// Appends objects with a member for each field.
+fn structs(fields: &mut [(String, ArrowColumn)], at: u64, out: &mut [Vec<u8>]) -> io::Result<()> {
+    out.iter_mut().for_each(|out| out.push(b'{'));
+    for (number, (name, field)) in fields.iter_mut().enumerate() {
+        for out in out.iter_mut() {
+            if number > 0 {
+                out.push(b',');
+            }
+            write_json(name, out);
+            out.push(b':');
+        }
+        field.go_to(at)?;
+        field.json(out)?;
+    }
+    out.iter_mut().for_each(|out| out.push(b'}'));
+    Ok(())
+}
+
+/// Appends a value of a fixed size.
+fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
+    match meaning {
+        FixedMeaning::Signed => write_json(&integer(bytes, true), out),
+        FixedMeaning::Unsigned => write_json(&integer(bytes, false), out),
+        FixedMeaning::Duration => write_json(&integer(bytes, true), out),
+        // As many digits as it has, and no more.
+        FixedMeaning::Real if bytes.len() == 4 => write_json(&(real(bytes) as f32), out),
+        FixedMeaning::Real => write_json(&real(bytes), out),
+        FixedMeaning::Days => match i32::try_from(integer(bytes, true)) {
+            Ok(day) => write_json(&written_day(day), out),
+            Err(_) => write_json(&integer(bytes, true), out),
+        },
+        FixedMeaning::Moments(second) => write_moment(integer(bytes, true), second.into(), out),
+        FixedMeaning::Times(second) => write_time(integer(bytes, true), second.into(), out),
+        FixedMeaning::Decimal(scale) => match digits(bytes) {
+            Some(digits) => out.extend_from_slice(decimal(digits, scale).as_bytes()),
+            None => out.extend_from_slice(b"null"),
+        },
+        FixedMeaning::Bytes | FixedMeaning::Interval => write_bytes(bytes, out),
+    }
+}
+
+/// Appends the value of a cell.
+fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
+    match cell {
+        Cell::Text(text) => write_bytes(text.data(), out),
+        Cell::Integer(number) => write_json(number, out),
+        Cell::Real(number) => write_json(number, out),
+        _ => out.extend_from_slice(b"null"),
+    }
+}
+
+/// A moment, or what stands for it where it is beyond all years.
+fn write_moment(at: i128, second: i128, out: &mut Vec<u8>) {
+    match jiff::Timestamp::from_nanosecond(at.saturating_mul(1_000_000_000 / second)) {
+        Ok(time) => write_json(&time.to_string(), out),
+        Err(_) => write_json(&at, out),
+    }
+}
+
+/// A time of a day, or what stands for it where it is beyond the day.
+fn write_time(at: i128, second: i128, out: &mut Vec<u8>) {
+    let nanoseconds = i64::try_from(at.saturating_mul(1_000_000_000 / second)).ok();
+    let span = nanoseconds.map(jiff::SignedDuration::from_nanos).filter(|span| !span.is_negative());
+    match span.and_then(|span| jiff::civil::Time::midnight().checked_add(span).ok()) {
+        Some(time) => write_json(&time.to_string(), out),
+        None => write_json(&at, out),
+    }
+}
+
+/// A number with its point in the right place.
+fn decimal(digits: i128, scale: i32) -> String {
+    let sign = if digits < 0 { "-" } else { "" };
+    let digits = digits.unsigned_abs().to_string();
+    match usize::try_from(scale) {
+        Ok(0) => format!("{sign}{digits}"),
+        Ok(scale) if scale <= 1_000 => {
+            let digits = format!("{digits:0>width$}", width = scale + 1);
+            let (whole, part) = digits.split_at(digits.len() - scale);
+            format!("{sign}{whole}.{part}")
+        }
+        Ok(scale) => format!("{sign}{digits}e-{scale}"),
+        Err(_) => format!("{sign}{digits}e{}", scale.unsigned_abs()),
+    }
+}
+
+/// Bytes as text, if they are UTF-8, and else as hexadecimal digits.
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => write_json(text, out),
+        Err(_) => {
+            write_json(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out);
+        }
+    }
+}
+
+/// Writing to memory never fails.
+fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out.by_ref(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(bytes: &[u8], meaning: FixedMeaning) -> String {
+        let mut out = Vec::new();
+        write_fixed(bytes, meaning, &mut out);
+        String::from_utf8(out).expect("JSON")
+    }
+
+    #[test]
+    fn values_have_the_form_that_json_has_for_them() {
+        assert_eq!(written(&[0xff; 8], FixedMeaning::Unsigned), u64::MAX.to_string());
+        assert_eq!(written(&(-1205i64).to_le_bytes(), FixedMeaning::Decimal(3)), "-1.205");
+        assert_eq!(written(&7i32.to_le_bytes(), FixedMeaning::Decimal(2)), "0.07");
+        assert_eq!(written(&7i32.to_le_bytes(), FixedMeaning::Decimal(-2)), "7e2");
+        assert_eq!(written(&0.1f32.to_le_bytes(), FixedMeaning::Real), "0.1");
+        assert_eq!(written(&f64::NAN.to_le_bytes(), FixedMeaning::Real), "null");
+        assert_eq!(written(&19_723i32.to_le_bytes(), FixedMeaning::Days), "\"2024-01-01\"");
+        let moment = 1_704_067_200_000_000_001i64.to_le_bytes();
+        assert_eq!(
+            written(&moment, FixedMeaning::Moments(1_000_000_000)),
+            "\"2024-01-01T00:00:00.000000001Z\""
+        );
+        assert_eq!(written(&61i32.to_le_bytes(), FixedMeaning::Times(1)), "\"00:01:01\"");
+        assert_eq!(written(&90_000i32.to_le_bytes(), FixedMeaning::Times(1)), "90000");
+        assert_eq!(written(&[0xff, 0], FixedMeaning::Bytes), "\"ff00\"");
+        assert_eq!(written(b"ab", FixedMeaning::Bytes), "\"ab\"");
+    }
+}

@@ -1,0 +1,76 @@
+//! Reading single rows a second time.
+
+use super::columns::dictionary::HeldDictionaries;
+use super::fields::{BatchColumns, FieldWays};
+use super::metadata::layout::ArrowFile;
+use super::rows::no_damage;
+use crate::document::Position;
+use crate::error::{Error, Result};
+use crate::read::date::Day;
+use crate::read::field::Fields;
+use crate::read::formats::parquet::row_record;
+use crate::read::source::Source;
+
+/// Batches from which on it is costly to find them again.
+const MANY: usize = 256;
+
+/// Hands on the rows at `offsets`, as [`reread`](crate::read::reread()) does. Rows that follow each other are read together.
+pub(super) fn reread(
+    source: &Source,
+    file_number: u32,
+    offsets: &[u64],
+    fields: &Fields,
+    each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
+) -> Result<()> {
+    let changed = || Error::Changed(source.path.clone());
+    // Whether it was a change, and of what, was settled the first time.
+    let fields = &Fields { op: None, ..fields.clone() };
+    let otherwise = |error| no_damage(source, error).map_or_else(|error| error, |_| changed());
+    let file = ArrowFile::open(source).map_err(otherwise)?;
+    if file.layout.batches.len() >= MANY {
+        file.keep(source);
+    }
+    let ways = FieldWays::find(&file.layout.schema, fields).map_err(|_| changed())?.date_only();
+    let (mut held, most) = (HeldDictionaries::default(), fields.room.most() as u64);
+    let mut present: Option<(usize, BatchColumns)> = None;
+    let mut at = 0;
+    while let Some(&first) = offsets.get(at) {
+        let batch = file.layout.batch_of(first).ok_or_else(changed)?;
+        let place = file.layout.batches[batch];
+        let row = first - place.first;
+        let columns = match &mut present {
+            Some((same, columns)) if *same == batch => {
+                columns.go_to(row).map_err(otherwise)?;
+                columns
+            }
+            none => {
+                let opened = BatchColumns::open(&file, batch, row, &ways, &mut held, most);
+                &mut none.insert((batch, opened.map_err(otherwise)?)).1
+            }
+        };
+        // In one stretch, so that what is damaged in the next one is no matter.
+        let stretch = |row: u64| source.cuts.places.partition_point(|place| *place <= row);
+        let follow = offsets[at..].windows(2).take_while(|two| {
+            two[1] == two[0] + 1 && two[1] < place.rows().end && stretch(two[1]) == stretch(first)
+        });
+        let fit = columns.fits(1 + follow.count() as u64).map_err(otherwise)?;
+        let turn = match fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX)) {
+            true => fields.room.turn()?,
+            false => None,
+        };
+        let longest = fields.max_record_bytes.min(fields.room.most()) as u64;
+        let cells = columns.read(fit.rows, longest).map_err(otherwise)?;
+        for (row, text) in cells.texts.iter().enumerate() {
+            let others = cells.others.each_ref().map(|cells| cells.get(row));
+            let offset = first + row as u64;
+            let record = row_record(fields, Position::new(file_number, offset), 1, text, others);
+            let record = record.map_err(|_| changed())?;
+            while offsets.get(at) == Some(&offset) {
+                each(at, record.text, record.day)?;
+                at += 1;
+            }
+        }
+        drop(turn);
+    }
+    Ok(())
+}
