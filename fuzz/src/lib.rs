@@ -39,9 +39,7 @@ pub use found::found;
 pub use frames::frames;
 pub use histories::histories;
 pub use hosts::hosts;
-pub use kinds::{
-    arc, csv, docx, eml, epub, html, mbox, mediawiki, odt, rtf, tar, trec, tsv, warc,
-};
+pub use kinds::{arc, csv, docx, eml, epub, html, mbox, mediawiki, odt, rtf, tar, trec, tsv, warc};
 pub use labels::labels;
 pub use lexicon::lexicon;
 pub use manifest::manifest;

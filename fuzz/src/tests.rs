@@ -1,9 +1,9 @@
 //! The checks on bytes that need no fuzzer: seeds that lead everywhere, and random mixtures of their parts.
 
 use crate::{
-    arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html, labels,
-    lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar, tokens, trec,
-    tsv, warc,
+    arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html,
+    labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar,
+    tokens, trec, tsv, warc,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.

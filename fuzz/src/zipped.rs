@@ -31,13 +31,19 @@ fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
 pub(crate) fn docx(body: &[u8]) -> Vec<u8> {
     let document = [b"<w:document>", body, b"</w:document>"].concat();
     zip(&[
-        ("[Content_Types].xml", b"<Types><Override ContentType=\"x.wordprocessingml.document.main+xml\"/></Types>"),
+        (
+            "[Content_Types].xml",
+            b"<Types><Override ContentType=\"x.wordprocessingml.document.main+xml\"/></Types>",
+        ),
         (
             "_rels/.rels",
             b"<Relationships><Relationship Type=\"x/officeDocument\" Target=\"word/document.xml\"/>\
               <Relationship Type=\"x/core-properties\" Target=\"docProps/core.xml\"/></Relationships>",
         ),
-        ("docProps/core.xml", b"<cp><dc:title>T</dc:title><dcterms:created>2024-01-31</dcterms:created></cp>"),
+        (
+            "docProps/core.xml",
+            b"<cp><dc:title>T</dc:title><dcterms:created>2024-01-31</dcterms:created></cp>",
+        ),
         ("word/document.xml", &document),
         ("word/header1.xml", &document),
         (
