@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 
 use alike::progress::Progress;
-use alike::read::{Compression, FormatHint, Source, file_digest, packed_members, open_decompressed};
+use alike::read::{Compression, FormatHint, Source, file_digest, open_decompressed, packed_members};
 use lzma_rust2::{XzOptions, XzWriter};
 use tempfile::TempDir;
 use xxhash_rust::xxh32::xxh32;
