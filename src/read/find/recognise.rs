@@ -141,6 +141,27 @@ mod tests {
     }
 
     #[test]
+    fn records_between_tags_are_known_by_their_beginning() {
+        for name in ["a", "a.txt", "a.xml", "a.jsonl"] {
+            let found = |content: &str| plain(name, content.as_bytes(), FoundBy::Walked);
+            for trec in
+                ["<DOC>", "\u{feff}\n<DOC id=x>", "<!-- c --><doc id=\"1\">", "<?xml version='1.0'?><DOC>"]
+            {
+                assert_eq!(found(trec), Some(Format::Trec), "{name}: {trec}");
+            }
+            let dump = "<?xml version=\"1.0\"?>\n<!-- c -->\n<mediawiki xmlns=\"x\">";
+            for wiki in ["<mediawiki>", dump, "<page>\n<title>a</title><revision>"] {
+                assert_eq!(found(wiki), Some(Format::MediaWiki), "{name}: {wiki}");
+            }
+        }
+        for other in
+            ["<DOCS>", "<doc>", "text <DOC>", "<page><title>a</title></page>", "<?xml version='1.0'?><a/>"]
+        {
+            assert_eq!(plain("a", other.as_bytes(), FoundBy::Walked), None, "{other}");
+        }
+    }
+
+    #[test]
     fn a_name_does_not_hide_a_format_that_is_not_read() {
         for name in ["a.txt", "a.jsonl", "a.avro"] {
             assert_eq!(plain(name, b"Obj\x01\x15\0", FoundBy::Walked), None);

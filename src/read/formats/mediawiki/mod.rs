@@ -11,6 +11,8 @@ mod tags;
 use std::io;
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
@@ -29,8 +31,8 @@ pub(super) const CODE: u8 = 17;
 /// Whether a file is an export of MediaWiki, or pages of one.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let content = head.behind_prolog();
-    let pages =
-        content.strip_prefix(PAGE).is_some_and(|page| page.trim_ascii_start().starts_with(b"<title>"));
+    // Others may call an element so, too.
+    let pages = content.starts_with(PAGE) && memmem::find(content, b"<revision>").is_some();
     (pages || content.starts_with(b"<mediawiki")).then_some((Certainty::Certain, Format::MediaWiki))
 }
 
