@@ -1,6 +1,7 @@
 //! The columns of a batch that are wanted, read in step.
 
 use std::io;
+use std::sync::Arc;
 
 use super::columns::batch::{BatchWalk, WantedField};
 use super::columns::column::{ArrowColumn, Fit};
@@ -99,9 +100,12 @@ impl BatchColumns {
         if place.block.end() > file.layout.end {
             return Err(damaged("a batch that is cut off"));
         }
+        // Of an object, a batch is fetched from its beginning to its end.
+        let bytes = file.file.again(place.block.at..place.block.end());
+        let bytes = bytes.map_or_else(|| Arc::clone(&file.file), Arc::new);
         let mut dictionaries = Dictionaries { file, batch: place, held, most };
         let mut open = |way: &[usize]| -> io::Result<ArrowColumn> {
-            let mut walk = BatchWalk::new(&file.file, place.block, &head, most);
+            let mut walk = BatchWalk::new(&bytes, place.block, &head, most);
             let (column, rest) = way.split_first().ok_or_else(|| damaged("a field without a column"))?;
             for (at, field) in file.layout.schema.fields.iter().enumerate() {
                 let wanted = if at == *column { WantedField::Way(rest) } else { WantedField::Nothing };

@@ -20,6 +20,8 @@ use crate::read::windowed::carries;
 const STEP: (usize, usize) = sized((4 << 10, 256 << 10), (16, 64));
 /// Bytes that are decompressed at once.
 const UNPACKED: usize = sized(64 << 10, 64);
+/// Least bytes of a buffer that is fetched by itself: as many as a request brings.
+const LONG: u64 = sized(8 << 20, 1 << 10);
 /// Largest window of Zstandard, as a power of two: where there is little memory, and where there is enough.
 const WINDOW: (u32, u32) = (23, 27);
 
@@ -99,8 +101,9 @@ impl BufferBytes {
         most: u64,
     ) -> io::Result<BufferBytes> {
         let end = start + bytes;
-        // Of an object, each buffer is fetched by itself.
-        let file = file.again(start..end).map_or_else(|| Arc::clone(file), Arc::new);
+        // Of an object, a long buffer is fetched by itself.
+        let again = if bytes >= LONG { file.again(start..end) } else { None };
+        let file = again.map_or_else(|| Arc::clone(file), Arc::new);
         if codec == BodyCodec::None || bytes == 0 {
             return Ok(BufferBytes::new(BufferOrigin::Plain { file, start }, bytes));
         }
