@@ -124,7 +124,7 @@ fn damage_that_only_merging_meets_does_not_end_a_load() {
         let texts =
             ids.map(|(id, family)| line(&id, &format!("{id} family {family} has these words in common")));
         dir.write(&format!("{at}.jsonl"), texts.collect::<String>());
-        load = format!("load c {at}.jsonl --ngram 2 --threshold 0.5 -q");
+        load = format!("load c {at}.jsonl --ngram 2 --threshold 0.5 --store-text -q");
         if at == 0 {
             States::Apart.done(&dir, shape, &load);
             continue;

@@ -35,7 +35,7 @@ pub(crate) struct DecontaminateArgs {
     /// what stands behind the first file.
     #[arg(long, value_name = "[NAME=]PATH", required = true, value_parser = ProtectedPath::parse)]
     pub(crate) benchmarks: Vec<ProtectedPath>,
-    /// Folder for the result, or its URL in a store (s3://, gs://, az://); nothing may be there yet
+    /// Folder for the result, or its URL; nothing may be there yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
 

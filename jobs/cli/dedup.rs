@@ -86,7 +86,7 @@ pub(crate) struct DedupArgs {
     /// Files, folders (with all below them), globs, or - for standard input
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Folder for the result, or its URL in a store (s3://, gs://, az://); nothing may be there yet
+    /// Folder for the result, or its URL; nothing may be there yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
 

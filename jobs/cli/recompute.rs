@@ -109,7 +109,7 @@ pub(crate) struct ReportPageArgs {
 pub(crate) struct ExportArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Folder for the result, or its URL in a store (s3://, gs://, az://); nothing may be there yet
+    /// Folder for the result, or its URL; nothing may be there yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]

@@ -3,10 +3,10 @@
 use std::convert::Infallible;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::state::{Fetched, ListedObject, ObjectState, StopFlag};
+use super::state::{Fetched, ListedObject, ObjectState, OutputObject, StopFlag};
 use super::url::ObjectUrl;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
@@ -54,17 +54,6 @@ impl NoReader {
     pub fn state(&self) -> &ObjectState {
         match self.0 {}
     }
-}
-
-/// A file that becomes an object elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputObject {
-    /// The file.
-    pub path: PathBuf,
-    /// The key of the object below that of the output.
-    pub name: String,
-    /// Bytes of the file.
-    pub bytes: u64,
 }
 
 /// Why nothing is written.

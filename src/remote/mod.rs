@@ -26,17 +26,16 @@ mod waiting;
 
 #[cfg(not(feature = "remote"))]
 pub use absent::{
-    NoReader as ObjectReader, NoUpload as Upload, OutputObject, configure, heads, list, look, refuse_taken,
-    traffic,
+    NoReader as ObjectReader, NoUpload as Upload, configure, heads, list, look, refuse_taken, traffic,
 };
 #[cfg(feature = "remote")]
 pub use reader::{ObjectReader, heads};
 #[cfg(feature = "remote")]
 pub use requests::{list, look, traffic};
 pub use spool::ObjectSpool;
-pub use state::{Fetched, ListedObject, ObjectState, StopFlag};
+pub use state::{Fetched, ListedObject, ObjectState, OutputObject, StopFlag};
 #[cfg(feature = "remote")]
 pub use stores::configure;
 #[cfg(feature = "remote")]
-pub use upload::{OutputObject, Upload, refuse_taken};
+pub use upload::{Upload, refuse_taken};
 pub use url::ObjectUrl;

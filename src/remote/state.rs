@@ -1,5 +1,6 @@
 //! What is known of an object: its size and version, and what a reader of it may take.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,6 +45,17 @@ impl ObjectState {
     pub fn with_room(self, ahead: u64) -> ObjectState {
         ObjectState { ahead, ..self }
     }
+}
+
+/// A file that becomes an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputObject {
+    /// The file.
+    pub path: PathBuf,
+    /// The key of the object below that of the output: names joined by `/`.
+    pub name: String,
+    /// Bytes of the file.
+    pub bytes: u64,
 }
 
 /// How much a process has fetched.

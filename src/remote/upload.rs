@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::{FuturesOrdered, FuturesUnordered};
 
-use super::state::StopFlag;
+use super::state::{OutputObject, StopFlag};
 use super::stores::{BegunObject, ObjectKey, Store, store};
 use super::trouble::{Outcome, Trouble};
 use super::url::ObjectUrl;
@@ -38,17 +38,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const GIVING_UP: Duration = Duration::from_millis(500);
 /// What says that an output is whole, and is completed last.
 const LAST: &str = "summary.json";
-
-/// A file that becomes an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutputObject {
-    /// The file.
-    pub path: PathBuf,
-    /// The key of the object below that of the output: names joined by `/`.
-    pub name: String,
-    /// Bytes of the file.
-    pub bytes: u64,
-}
 
 impl OutputObject {
     /// Bytes of each of its parts but the last.

@@ -175,7 +175,7 @@ fn request(input: &mut impl BufRead) -> Option<Request> {
     let mut body = vec![0; length];
     input.read_exact(&mut body).ok()?;
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     let query = pairs.map(|(name, value)| (decoded(name), decoded(value))).collect();
     Some(Request { method, path: decoded(path.trim_start_matches('/')), query, headers, body })
 }
