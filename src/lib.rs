@@ -138,6 +138,7 @@
 //! - `read/payload/charset.rs` - character sets
 //! - `read/payload/headers.rs` - header lines of HTTP, WARC and mail
 //! - `read/payload/html.rs` - HTML to its text
+//! - `read/payload/zip_head.rs` - what a package is by its beginning
 //! - `read/payload/http.rs` - what a server sent, unwrapped
 //! - `read/find/mod.rs` - finding the input
 //! - `read/find/discover.rs` - arguments to sources
@@ -147,7 +148,6 @@
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file
-//! - `read/zip_head.rs` - what a package is by its beginning
 //! - `read/head.rs` - the beginning of a file, by which its format is recognised
 //! - `read/source.rs` - an input file as found, and parts of it
 //! - `read/bytes/mod.rs` - the bytes of input files

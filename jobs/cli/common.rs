@@ -158,9 +158,9 @@ pub(crate) struct ConfigArgs {
 /// What names and contents of inputs do not tell.
 #[derive(Debug, Default, Args)]
 pub(crate) struct FormArgs {
-    /// The format of the files that are named, and of standard input [default: by name and content]
+    /// Format of named files and standard input [default: by content]
     ///
-    /// A file that a pattern matches is named. Files in folders go by their names and contents in any case; a warning tells
+    /// Where content does not tell, names do. A file that a pattern matches is named. Files in folders go by their contents and names in any case; a warning tells
     /// of those that are of another format.
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), help_heading = "Records")]
     pub(crate) input_format: Option<FormatName>,

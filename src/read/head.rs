@@ -9,9 +9,9 @@ use serde::de::IgnoredAny;
 use super::BOM;
 use super::bytes::open_decompressed;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
+use super::payload::{PackageKind, begins_package, package_kind};
 use super::source::Source;
 use super::windowed::carries;
-use super::zip_head::{PackageKind, begins_package, package_kind};
 use crate::limits::MAX_METADATA_BYTES;
 
 /// Bytes looked at, decompressed.

@@ -22,7 +22,6 @@ mod source;
 mod stretches;
 mod unit;
 mod windowed;
-mod zip_head;
 
 #[cfg(test)]
 mod records_tests;

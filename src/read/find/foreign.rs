@@ -1,7 +1,7 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
 use crate::read::head::begins_arrow_stream;
-use crate::read::zip_head::PackageKind;
+use crate::read::payload::PackageKind;
 
 /// A format that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
-//! What text the bytes of a media type are: character sets, HTML, and what HTTP wraps them in.
+//! What text the bytes of a media type are: character sets, HTML, what HTTP wraps them in, and which document a package is.
 
 mod charset;
 mod headers;
 mod html;
 mod http;
+mod zip_head;
 
 use std::borrow::Cow;
 
@@ -16,6 +17,7 @@ pub(super) use headers::HeaderLines;
 use html::html_title;
 pub(super) use html::{html_text, looks_like_html};
 pub(super) use http::Response;
+pub(super) use zip_head::{PackageKind, begins_package, package_kind};
 
 /// Whether bytes are HTML, other text, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

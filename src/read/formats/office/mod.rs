@@ -17,9 +17,9 @@ use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Record
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
+use crate::read::payload::PackageKind;
 use crate::read::record::Refusal;
 use crate::read::source::{Source, Unit};
-use crate::read::zip_head::PackageKind;
 pub(super) use kind::Office;
 use parser::{PackageParser, package_properties};
 

@@ -14,7 +14,7 @@ const LIST: u64 = 256 << 10;
 
 /// The document that a package is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PackageKind {
+pub(in crate::read) enum PackageKind {
     /// A document of Word.
     Docx,
     /// A text in the OpenDocument format.
@@ -51,13 +51,13 @@ const MAIN_PARTS: [(&[u8], PackageKind); 7] = [
 ];
 
 /// Whether bytes begin like a package.
-pub(super) fn begins_package(bytes: &[u8]) -> bool {
+pub(in crate::read) fn begins_package(bytes: &[u8]) -> bool {
     bytes.starts_with(MEMBER)
 }
 
 /// What a package is whose first bytes these are, if they tell it. The member `mimetype`, or the list of types, says it; where
 /// neither is among these bytes, names of members do.
-pub(super) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
+pub(in crate::read) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
     let mut rest = bytes;
     let mut named = None;
     while let Some(member) = ZipMember::first(rest) {
