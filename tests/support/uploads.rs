@@ -90,7 +90,7 @@ pub(super) fn write(
             match uploads.fault {
                 Some(WriteFault::SilentAfter(parts)) if uploads.parts > parts => return None,
                 Some(WriteFault::Appears(name)) => {
-                    drop(objects.insert(name.to_owned(), b"precious".to_vec()))
+                    drop(objects.insert(name.to_owned(), b"precious".to_vec()));
                 }
                 _ => {}
             }

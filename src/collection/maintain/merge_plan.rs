@@ -164,7 +164,10 @@ impl MergePlan {
 type Merged = std::result::Result<Vec<(u64, RunSummary)>, String>;
 
 fn told(merged: &Result<Vec<(u64, RunSummary)>>) -> Merged {
-    merged.as_ref().map(Clone::clone).map_err(Error::to_string)
+    match merged {
+        Ok(summaries) => Ok(summaries.clone()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// What another process could not merge, where that ends nobody.
