@@ -11,7 +11,7 @@ use alike::progress::profile::{Profile, ProfileRow};
 
 use crate::terminal::escape::sanitize;
 
-/// DataRows of a stage that take less than this part of all seconds are left to the file.
+/// Rows of a stage that take less than this part of all seconds are left to the file.
 const LEAST: f64 = 0.001;
 
 /// A profile of this process.

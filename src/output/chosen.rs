@@ -66,7 +66,7 @@ impl LeftOut {
             let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
             let offset = position.offset();
             match refusal {
-                Refusal::NoTextIn(_) => {}
+                refusal if refusal.is_harmless() => {}
                 refusal if refusal.ends_file() => self.ends[file] = Some(offset),
                 Refusal::Rows { .. } if side == Side::Removed => {}
                 Refusal::Rows { rows, .. } => self.removed[file].extend(offset..offset + rows),

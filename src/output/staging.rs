@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::partial_name::partial_name;
 use crate::progress::{Progress, Stage};
-use crate::remote::{ObjectUrl, OutputObject, Upload, refuse_taken};
+use crate::remote::{ObjectUrl, OutputObject, Upload, admit_output};
 use crate::scratch::{LOCK, Temporary, remove_dead};
 
 /// A folder that shows what permissions new ones get, and is gone at once.
@@ -61,7 +61,7 @@ impl Staging {
     }
 
     fn for_objects(url: ObjectUrl) -> Result<Staging> {
-        refuse_taken(&url)?;
+        admit_output(&url)?;
         let parent = std::env::temp_dir();
         let prefix = OsStr::new(FOR_OBJECTS);
         remove_dead(&parent, prefix);

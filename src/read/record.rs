@@ -158,6 +158,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether files have such records by custom: it is no sign of a wrong input, and stays.
+    pub fn is_harmless(&self) -> bool {
+        matches!(self, Refusal::NoTextIn(_) | Refusal::NotUnpacked(_))
+    }
+
     /// The refusal of a record that has `keys`, and so many more, but not the text's.
     pub(super) fn no_text<S: AsRef<str>>(field: &str, keys: &[S], more: usize) -> Refusal {
         Refusal::NoText { field: field.to_owned(), keys: show_all(keys, more) }

@@ -64,7 +64,7 @@ const NO_OUTPUT: &str =
 ///
 /// # Errors
 /// [`Error::Config`].
-pub fn refuse_taken(url: &ObjectUrl) -> Result<()> {
+pub fn admit_output(url: &ObjectUrl) -> Result<()> {
     Err(Error::config(format!("--out {url}: {NO_OUTPUT}")))
 }
 
@@ -78,7 +78,7 @@ impl NoUpload {
     /// # Errors
     /// [`Error::Config`].
     pub fn send(url: &ObjectUrl, _: Vec<OutputObject>, _: &Arc<Progress>) -> Result<NoUpload> {
-        refuse_taken(url).map(|()| unreachable!("every URL is refused"))
+        admit_output(url).map(|()| unreachable!("every URL is refused"))
     }
 
     /// Cannot be called.

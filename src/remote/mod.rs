@@ -26,7 +26,7 @@ mod waiting;
 
 #[cfg(not(feature = "remote"))]
 pub use absent::{
-    NoReader as ObjectReader, NoUpload as Upload, configure, heads, list, look, refuse_taken, traffic,
+    NoReader as ObjectReader, NoUpload as Upload, admit_output, configure, heads, list, look, traffic,
 };
 #[cfg(feature = "remote")]
 pub use reader::{ObjectReader, heads};
@@ -37,5 +37,5 @@ pub use state::{Fetched, ListedObject, ObjectState, OutputObject, StopFlag};
 #[cfg(feature = "remote")]
 pub use stores::configure;
 #[cfg(feature = "remote")]
-pub use upload::{Upload, refuse_taken};
+pub use upload::{Upload, admit_output};
 pub use url::ObjectUrl;

@@ -59,18 +59,23 @@ impl OutputObject {
     }
 }
 
-/// Refuses a URL where no output may be: one that names nothing, of a store that nobody writes to, or with objects below it.
+/// Refuses a URL where no output may be: one that names nothing, of a store that nobody writes to, with objects below it, or where
+/// this program may not write. For that an upload is begun and given up.
 ///
 /// # Errors
 /// [`Error::Config`], [`Error::OutputExists`], and [`Error::Io`] if the store does not answer, or lets nobody in.
-pub fn refuse_taken(url: &ObjectUrl) -> Result<()> {
-    let store = store(url).map_err(|error| match error {
-        Error::Input { reason, .. } => Error::config(format!("--out {url}: {reason}")),
-        error => error,
-    })?;
-    if url.key().is_empty() {
-        return Err(Error::config(format!("--out {url}: name a folder in it, like {}/clean", url.store())));
-    }
+pub fn admit_output(url: &ObjectUrl) -> Result<()> {
+    refuse_taken(url)?;
+    let (store, probe) = (output_store(url)?, object_url(url, LAST));
+    let begun = Awaited::begin(async move {
+        begin(store, probe).await?.given_up().await;
+        Ok(())
+    });
+    begun.wait(&StopFlag::default()).map_err(|trouble| trouble.told_of_output(url))
+}
+
+fn refuse_taken(url: &ObjectUrl) -> Result<()> {
+    let store = output_store(url)?;
     let asked = url.clone();
     let taken = Awaited::begin(async move { store.cloud()?.is_taken(&asked).await });
     match taken.wait(&StopFlag::default()) {
@@ -78,6 +83,23 @@ pub fn refuse_taken(url: &ObjectUrl) -> Result<()> {
         Ok(true) => Err(Error::OutputExists(PathBuf::from(url.to_string()))),
         Err(trouble) => Err(trouble.told_of_output(url)),
     }
+}
+
+/// The store of an output, which has a name in it.
+fn output_store(url: &ObjectUrl) -> Result<Arc<Store>> {
+    let store = store(url).map_err(|error| match error {
+        Error::Input { reason, .. } => Error::config(format!("--out {url}: {reason}")),
+        error => error,
+    })?;
+    if url.key().is_empty() {
+        return Err(Error::config(format!("--out {url}: name a folder in it, like {}/clean", url.store())));
+    }
+    Ok(store)
+}
+
+/// The URL of an object below an output.
+fn object_url(url: &ObjectUrl, name: &str) -> ObjectUrl {
+    url.with_key(&format!("{}/{name}", url.key().trim_end_matches('/')))
 }
 
 /// Objects of which every byte has arrived, and none is shown.
@@ -157,8 +179,7 @@ async fn begin_all(
         if beginning.len() == AT_ONCE {
             begun.extend(beginning.next().await.transpose()?);
         }
-        let key = format!("{}/{}", url.key().trim_end_matches('/'), object.name);
-        beginning.push_back(begin(Arc::clone(store), url.with_key(&key)));
+        beginning.push_back(begin(Arc::clone(store), object_url(url, &object.name)));
     }
     while let Some(object) = beginning.next().await {
         begun.push(object?);
@@ -210,36 +231,52 @@ async fn until_stopped<T>(work: impl Future<Output = Outcome<T>>, progress: &Pro
 
 /// Has stores forget what was sent. What they do not forget costs room until they tidy up, and is shown to nobody.
 async fn give_up(begun: Vec<BegunObject>) {
-    let mut giving_up: FuturesUnordered<_> = begun.into_iter().map(BegunObject::given_up).collect();
-    let all = async { while giving_up.next().await.is_some() {} };
+    let all = async {
+        let mut giving_up = FuturesUnordered::new();
+        for object in begun {
+            if giving_up.len() == AT_ONCE {
+                giving_up.next().await;
+            }
+            giving_up.push(object.given_up());
+        }
+        while giving_up.next().await.is_some() {}
+    };
     let _ = tokio::time::timeout(GIVING_UP, all).await;
 }
 
-async fn complete(store: &Arc<Store>, mut begun: Vec<BegunObject>) -> Outcome<()> {
-    let keys: Vec<_> = begun.iter().map(BegunObject::key).collect();
-    let last = begun.pop();
-    let (mut outcome, mut completing) = (Ok(()), FuturesUnordered::new());
-    for object in begun {
-        if completing.len() == AT_ONCE {
-            outcome = outcome.and(completing.next().await.unwrap_or(Ok(())));
+/// Has the store show objects, the last one last. After the first that fails no other is completed, and those that are shown are
+/// removed again: of those only, as somebody else may have written the others.
+async fn complete(store: &Arc<Store>, begun: Vec<BegunObject>) -> Outcome<()> {
+    let count = begun.len();
+    let (mut left, mut completing) = (begun.into_iter(), FuturesUnordered::new());
+    let (mut shown, mut outcome) = (Vec::new(), Ok(()));
+    loop {
+        while outcome.is_ok() && completing.len() < AT_ONCE {
+            // The last one waits for all others.
+            if left.len() == 1 && !completing.is_empty() {
+                break;
+            }
+            let Some(object) = left.next() else { break };
+            completing.push(completed(object));
         }
-        completing.push(object.completed());
-    }
-    while let Some(completed) = completing.next().await {
-        outcome = outcome.and(completed);
-    }
-    let completed_last = match last {
-        Some(last) if outcome.is_ok() => last.completed().await,
-        Some(last) => {
-            give_up(vec![last]).await;
-            Ok(())
+        match completing.next().await {
+            None => break,
+            Some(Ok(key)) => shown.push(key),
+            Some(Err(trouble)) => outcome = outcome.and(Err(trouble)),
         }
-        None => Ok(()),
+    }
+    let Err(trouble) = outcome else {
+        debug_assert_eq!(shown.len(), count);
+        return Ok(());
     };
-    let Err(trouble) = outcome.and(completed_last) else { return Ok(()) };
-    let mut removing: FuturesUnordered<_> =
-        keys.into_iter().map(|key| remove(Arc::clone(store), key)).collect();
-    let mut gone = Ok(());
+    give_up(left.collect()).await;
+    let (mut removing, mut gone) = (FuturesUnordered::new(), Ok(()));
+    for key in shown {
+        if removing.len() == AT_ONCE {
+            gone = gone.and(removing.next().await.unwrap_or(Ok(())));
+        }
+        removing.push(remove(Arc::clone(store), key));
+    }
     while let Some(removed) = removing.next().await {
         gone = gone.and(removed);
     }
@@ -249,6 +286,12 @@ async fn complete(store: &Arc<Store>, mut begun: Vec<BegunObject>) -> Outcome<()
         }
         (_, trouble) => trouble,
     })
+}
+
+/// The key of an object, when it is shown.
+async fn completed(object: BegunObject) -> Outcome<ObjectKey> {
+    let key = object.key();
+    object.completed().await.map(|()| key)
 }
 
 async fn remove(store: Arc<Store>, key: ObjectKey) -> Outcome<()> {

@@ -1,4 +1,4 @@
-//! DataRows of data: aligned columns, JSON or tab-separated values. A command names its columns once.
+//! Rows of data: aligned columns, JSON or tab-separated values. A command names its columns once.
 
 use std::borrow::Cow;
 use std::mem;
@@ -10,7 +10,7 @@ use crate::cli::values::DataForm;
 use crate::terminal::escape::sanitize;
 use crate::terminal::stdout::{OutputLines, json_of};
 
-/// DataRows whose cells say how wide the columns of a table are. Later ones may stand out.
+/// Rows whose cells say how wide the columns of a table are. Later ones may stand out.
 const MEASURED: usize = 1000;
 /// Most characters that a column of a table is filled up to.
 const WIDEST: usize = 40;
@@ -46,12 +46,12 @@ pub(crate) fn cell(value: impl ToString) -> Option<String> {
     Some(value.to_string())
 }
 
-/// DataRows on standard output.
+/// Rows on standard output.
 pub(crate) struct DataRows<'a> {
     lines: &'a mut OutputLines,
     form: DataForm,
     columns: Vec<Column>,
-    /// DataRows of a table that wait for those behind them.
+    /// Rows of a table that wait for those behind them.
     waiting: Vec<Cells>,
     /// Of the columns of a table, once they are known.
     widths: Vec<usize>,

@@ -155,7 +155,10 @@ impl MergePlan {
         self.manifest.runs.retain(|run| wanted.contains(&run.id));
         let merged = Snapshot::ahead_of(storage, self.manifest.clone())
             .and_then(|snapshot| self.merge(&snapshot, (process, live.as_ref()), progress));
-        let merged = if self.stands { merged } else { Ok(merged?) };
+        // What ends everybody ends this process, too.
+        let ends =
+            |error: &Error| matches!(error, Error::Interrupted | Error::Lost { .. } | Error::GaveUp { .. });
+        let merged = if self.stands && !merged.as_ref().is_err_and(ends) { merged } else { Ok(merged?) };
         peers.gather(&told(&merged)).map(|_: Vec<Merged>| ())
     }
 }

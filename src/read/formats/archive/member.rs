@@ -10,6 +10,9 @@ use crate::read::format::Format;
 use crate::read::head::FileHead;
 use crate::read::record::{Record, Refusal, Value, observe};
 
+/// Most bytes that a member may have more when it is unpacked: that any worker has, however little memory there is.
+const MOST_UNPACKED: u64 = 2 << 20;
+
 /// What is known of all formats, for members that are of one of them.
 #[derive(Clone, Copy)]
 pub(in crate::read::formats) struct MemberFormats {
@@ -71,13 +74,22 @@ pub(super) struct MemberParser {
     fields: Fields,
     /// The fields of what is in the archive: it needs no id of its own.
     inner: Fields,
+    /// The name of the archive, where ids have to be those of all archives.
+    archive: Option<String>,
     text: String,
 }
 
 impl MemberParser {
     pub(super) fn new(formats: MemberFormats, fields: &Fields) -> MemberParser {
         let inner = Fields { without_ids: true, ..fields.clone() };
-        MemberParser { formats, fields: fields.clone(), inner, text: String::new() }
+        MemberParser { formats, fields: fields.clone(), inner, archive: None, text: String::new() }
+    }
+
+    /// The same for the archive `name`. Members of several may have one name, so where documents need ids, those begin with that
+    /// of the archive.
+    pub(super) fn of_archive(self, name: &str) -> MemberParser {
+        let archive = self.fields.needs_id().then(|| name.to_owned());
+        MemberParser { archive, ..self }
     }
 
     /// Gives back what a long text was copied to.
@@ -99,18 +111,22 @@ impl MemberParser {
         let format = self.formats.document(&path, content, true)?;
         let codec = (self.formats.codec)(format);
         let mut parser = codec.parser("", &self.inner)?;
-        // Nobody has asked for the memory that this takes: only what a member has was.
-        let weight = usize::try_from(parser.weight(content)).unwrap_or(usize::MAX);
-        if weight > content.len() && self.fields.room.is_long(weight) {
+        // Memory was asked for what a member has, and not for what it becomes.
+        let weight = parser.weight(content);
+        if weight > MOST_UNPACKED.max(content.len() as u64) {
             return Err(Refusal::NotUnpacked("a document that is long when it is unpacked".to_owned()));
         }
         let said = parser.record(position, line, content.strip_prefix(BOM).unwrap_or(content))?;
         self.text.clear();
         self.text.push_str(said.text);
         let own = |field: &FieldPath| (field.as_str() == "path").then(|| path.clone());
+        let whole = || match &self.archive {
+            Some(archive) => Cow::Owned(format!("{archive}/{path}")),
+            None => path.clone(),
+        };
         let id = match self.fields.id.as_str() {
-            "id" | "path" => Some(path.clone()),
-            _ => owned(said.id).or_else(|| self.fields.needs_id().then(|| path.clone())),
+            "id" | "path" => Some(whole()),
+            _ => owned(said.id).or_else(|| self.fields.needs_id().then(whole)),
         };
         let value = self.fields.value.as_ref().and_then(own).map(|path| Value::Text(path.into_owned()));
         let within = self.fields.within.as_ref().and_then(own).or_else(|| owned(said.within));

@@ -106,8 +106,6 @@ impl<'a> TarHeader<'a> {
     /// What the member is.
     pub(super) fn kind(&self) -> TarKind {
         match self.block[156] {
-            // Before there was a kind for them, folders were names with a slash.
-            0 | b'0' | b'7' if self.name().ends_with(b"/") => TarKind::Other,
             0 | b'0' | b'7' => TarKind::File,
             b'1' => TarKind::Link,
             b'2'..=b'6' => TarKind::Name,

@@ -11,6 +11,15 @@ use crate::read::bytes::Window;
 use crate::read::source::Source;
 use crate::read::stretches::fault;
 
+/// A name as whoever unpacks an archive takes it: from the folder where it is unpacked.
+fn plain(name: &[u8]) -> &[u8] {
+    let mut name = name;
+    while let Some(rest) = name.strip_prefix(b"./").or(name.strip_prefix(b"/")) {
+        name = rest;
+    }
+    name
+}
+
 /// The offsets of the members that lead to one of those at the ascending offsets `removed`, those themselves among them;
 /// ascending. Of several members of one name a link leads to the last one before it. Where there is an `end`, the file cannot be
 /// read to its own.
@@ -26,7 +35,7 @@ pub(super) fn with_links(source: &Source, removed: &[u64], end: Option<u64>) -> 
         };
         while let Some(end) = scan.end(window.pending()) {
             window.consume(end);
-            let (path, link) = (xxh3_128(&scan.path), xxh3_128(&scan.link));
+            let (path, link) = (xxh3_128(plain(&scan.path)), xxh3_128(plain(&scan.link)));
             let goes = removed.binary_search(&start).is_ok();
             let leads_nowhere = scan.found == Some(TarFound::Link) && gone.contains(&link);
             match goes {

@@ -18,6 +18,11 @@ impl TarParser {
     pub(super) fn new(formats: MemberFormats, fields: &Fields) -> TarParser {
         TarParser { members: MemberParser::new(formats, fields), scan: MemberScan::new(false) }
     }
+
+    /// The same for the archive of that name.
+    pub(super) fn of_archive(self, name: &str) -> TarParser {
+        TarParser { members: self.members.of_archive(name), ..self }
+    }
 }
 
 /// The file that a record is, which is scanned anew.

@@ -179,6 +179,7 @@ impl MemberScan {
             (TarKind::Sparse(_), _) => TarFound::Sparse,
             (TarKind::File, _) if self.said.sparse => TarFound::Sparse,
             (TarKind::Rest, _) => TarFound::Refused("the rest of a file that begins in another archive"),
+            // Before there was a kind for them, folders were names with a slash.
             (TarKind::File, _) if size > 0 && !self.path.ends_with(b"/") => TarFound::File,
             (TarKind::Link, _) => TarFound::Link,
             _ => TarFound::Nothing,
