@@ -60,7 +60,12 @@ fn tar(dialect: Dialect, members: &[Vec<u8>]) -> Vec<u8> {
 
 /// Which documents go, and for which, by their names.
 fn decided(output: &Output) -> BTreeSet<(String, String)> {
-    let name = |id: &serde_json::Value| label(id).split("tree/").last().unwrap().to_owned();
+    let name = |id: &serde_json::Value| {
+        let id = label(id);
+        let id = id.split("tree/").last().unwrap();
+        // In a collection the archive stands before it.
+        ["a.tar/", "b.tar.gz/"].iter().find_map(|archive| id.strip_prefix(archive)).unwrap_or(id).to_owned()
+    };
     output.duplicates.iter().map(|row| (name(&row["id"]), name(&row["representative"]))).collect()
 }
 
@@ -357,6 +362,8 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         (member(Dialect::Gnu, "mails", b"From a\nSubject: s\nFrom: a\n\nb\n"), "not unpacked"),
         (member(Dialect::Gnu, "a.pdf", b"%PDF-1.7"), "not a text"),
         (member(Dialect::Gnu, "data.txt", b"\xff\xfe\xfd text"), "not UTF-8"),
+        (member(Dialect::Gnu, &format!("{}x.txt", "long/".repeat(20)), b"a slash where the header ends"), ""),
+        (member(Dialect::Pax, &format!("{}x.txt", "long/".repeat(20)), b"a slash where the header ends"), ""),
         (member(Dialect::Gnu, "../../up.txt", b"only a name"), ""),
         (member(Dialect::Gnu, "/etc/passwd.txt", b"only a name, too"), ""),
         (member(Dialect::Gnu, "\u{feff}mark.txt", b"a name with a mark"), ""),
@@ -385,6 +392,33 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
     // Archives may stand one behind the other, and anything behind the last of them.
     let two = [archive(&[good("a.txt")]), archive(&[good("b.txt")]), vec![b'x'; 700]].concat();
     assert_eq!(read(&two, u64::MAX, MOST).len(), 2);
+}
+
+#[test]
+fn what_is_not_unpacked_stays_and_archives_may_share_names() {
+    let dir = Dir::new();
+    let text = |name: &str, word: &str| {
+        let words: String = (0..30).map(|at| format!("{word}{at} ")).collect();
+        member(Dialect::Gnu, name, words.as_bytes())
+    };
+    let rows = member(Dialect::Gnu, "rows.jsonl", b"{\"text\": \"a\"}\n");
+    dir.write("p.tar", archive(&[text("1.txt", "a"), rows.clone(), text("2.txt", "a"), text("3.txt", "b")]));
+    dir.write("q.tar", archive(&[text("1.txt", "c"), text("2.txt", "a")]));
+    let output = dir.output("p.tar q.tar", "out");
+    assert!(output.kept["p.tar"] == archive(&[text("1.txt", "a"), rows, text("3.txt", "b")]));
+    assert!(output.kept["q.tar"] == archive(&[text("1.txt", "c")]));
+    // Nothing of it is a sign of a wrong input.
+    dir.alike("dedup p.tar q.tar --dry-run --strict", None).ok();
+    for line in ["load c p.tar q.tar -w 2", "load c q.tar -w 1", "load c p.tar -w 1"] {
+        dir.alike(line, None).ok();
+        let documents = dir.alike("documents c --json", None).ok().stdout;
+        let ids: BTreeSet<String> =
+            jsonl(documents.as_bytes()).iter().map(|row| label(&row["id"]).to_owned()).collect();
+        assert!(
+            ids.iter().eq(["p.tar/1.txt", "p.tar/2.txt", "p.tar/3.txt", "q.tar/1.txt", "q.tar/2.txt"]),
+            "{ids:?}"
+        );
+    }
 }
 
 #[test]
