@@ -164,7 +164,9 @@ impl Source {
 
     /// A file of the same kind that was made of it.
     pub fn written_to(&self, path: PathBuf, bytes: u64) -> Source {
-        Source { path, bytes, object: None, ..self.clone() }
+        // What was read of this file says nothing of the other one.
+        let cuts = Cuts { kept: FromBefore::default(), ..self.cuts.clone() };
+        Source { path, bytes, cuts, object: None, ..self.clone() }
     }
 
     /// Says what stops whoever waits for it, if it is an object.

@@ -49,7 +49,7 @@ pub(super) fn write_batch(
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    let file = ArrowSource::open(source)?;
+    let file = ArrowSource::open_and_keep(source)?;
     let rows = file.batches().nth(batch).ok_or_else(|| Error::Changed(source.path.clone()))?;
     let written = file.write_batch(batch, &chosen.stretches(&rows), created(target)?, progress);
     written.map_err(|error| told(source, target, error))

@@ -78,6 +78,7 @@ impl KeptColumns<'_> {
         of.unchanged()?;
         // What its groups did not count, which lie where a file says that they do.
         let done = shrinking(of, chosen)?.iter().fold(0u64, |sum, (_, bytes)| sum.saturating_add(bytes / 2));
+        of.cuts.kept.forget();
         self.progress.advance(of.bytes.saturating_sub(done));
         Ok(bytes)
     }

@@ -106,6 +106,8 @@ fn write_kept_sized(
     let bytes = kept.work_all(&[jobs, last])?;
     #[cfg(feature = "parquet")]
     kept.columns().remove_parts()?;
+    // Another process may have put them together.
+    assembled.iter().for_each(|&source| sources[source].cuts.kept.forget());
     for &source in &divided {
         sources[source].unchanged()?;
     }
@@ -157,7 +159,10 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
         progress,
         sizes: CopySizes::USUAL,
     };
-    kept.work_all(&shared.jobs).map(drop)
+    kept.work_all(&shared.jobs)?;
+    // Another process may have put together what this one wrote parts of.
+    sources.iter().for_each(|source| source.cuts.kept.forget());
+    Ok(())
 }
 
 struct KeptWriter<'a> {

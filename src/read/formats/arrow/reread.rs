@@ -11,9 +11,6 @@ use crate::read::field::Fields;
 use crate::read::formats::parquet::row_record;
 use crate::read::source::Source;
 
-/// Batches from which on it is costly to find them again.
-const MANY: usize = 256;
-
 /// Hands on the rows at `offsets`, as [`reread`](crate::read::reread()) does. Rows that follow each other are read together.
 pub(super) fn reread(
     source: &Source,
@@ -27,7 +24,7 @@ pub(super) fn reread(
     let fields = &Fields { op: None, ..fields.clone() };
     let otherwise = |error| no_damage(source, error).map_or_else(|error| error, |_| changed());
     let file = ArrowFile::open(source).map_err(otherwise)?;
-    if file.layout.batches.len() >= MANY {
+    if file.layout.has_many_batches() {
         file.keep(source);
     }
     let ways = FieldWays::find(&file.layout.schema, fields).map_err(|_| changed())?.date_only();
@@ -44,6 +41,8 @@ pub(super) fn reread(
                 columns
             }
             none => {
+                // A dictionary that grows would be copied for what names it.
+                *none = None;
                 let opened = BatchColumns::open(&file, batch, row, &ways, &mut held, most);
                 &mut none.insert((batch, opened.map_err(otherwise)?)).1
             }

@@ -20,6 +20,9 @@ pub(in crate::read::formats::arrow) const BEGIN: &[u8; 8] = b"ARROW1\0\0";
 /// Bytes of a block in a footer.
 pub(in crate::read::formats::arrow) const BLOCK: usize = 24;
 
+/// Batches from which on it is costly to find them again.
+const MANY: usize = 256;
+
 /// A file whose layout is known.
 pub(in crate::read::formats::arrow) struct ArrowFile {
     pub(in crate::read::formats::arrow) file: Arc<InputFile>,
@@ -99,6 +102,11 @@ impl ArrowLayout {
             false if begin.starts_with(&CONTINUATION) => of_stream(file, bytes),
             false => Err(damaged("it begins neither as a file nor as a stream of Arrow does")),
         }
+    }
+
+    /// Whether it is costly to find the batches again.
+    pub(in crate::read::formats::arrow) fn has_many_batches(&self) -> bool {
+        self.batches.len() >= MANY
     }
 
     /// Rows of the file.

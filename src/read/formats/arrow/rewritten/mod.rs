@@ -10,7 +10,7 @@ use self::body::BodyWriter;
 use self::select::{BatchSelection, copy, count, head_with};
 use super::columns::batch::BatchWalk;
 use super::metadata::flat::{FlatTable, damaged};
-use super::metadata::layout::{ArrowFile, BLOCK, MAGIC};
+use super::metadata::layout::{ArrowFile, BLOCK, BatchPlace, MAGIC};
 use super::metadata::message::{BatchHead, Brings, END, MessageHead, MessagePlace, read_exact};
 use super::rows::{no_damage, said};
 use crate::error::Error;
@@ -61,6 +61,19 @@ impl ArrowSource {
         Ok(ArrowSource { file })
     }
 
+    /// The same for one batch of several: where they are stays with the source, if it is costly to find them again, until
+    /// somebody forgets it.
+    ///
+    /// # Errors
+    /// Those of [`ArrowSource::open`].
+    pub fn open_and_keep(source: &Source) -> Result<ArrowSource, Error> {
+        let opened = ArrowSource::open(source)?;
+        if opened.file.layout.has_many_batches() || source.is_remote() {
+            opened.file.keep(source);
+        }
+        Ok(opened)
+    }
+
     /// What is wrong with a source, for people.
     pub fn failed(source: &Source, error: io::Error) -> Error {
         match no_damage(source, error) {
@@ -74,7 +87,7 @@ impl ArrowSource {
 
     /// Its batches: the rows of each.
     pub fn batches(&self) -> impl Iterator<Item = Range<u64>> {
-        self.file.layout.batches.iter().map(super::metadata::layout::BatchPlace::rows)
+        self.file.layout.batches.iter().map(BatchPlace::rows)
     }
 
     /// Bytes on disk of a batch.
@@ -93,13 +106,15 @@ impl ArrowSource {
         mut out: W,
         progress: &Progress,
     ) -> io::Result<()> {
-        let block = self.file.layout.batches[batch].block;
+        let BatchPlace { block, rows: there, .. } = self.file.layout.batches[batch];
         let message = MessageHead::read(&self.file.file, block.at, block.end())?;
         let message = message.ok_or_else(|| damaged("no batch in its place"))?;
         let (Brings::Rows(head), _) = message.brings()? else { return Err(damaged("no batch in its place")) };
+        // What was found before may be something else by now.
+        let padding = block.metadata.checked_sub(message.bytes.len() as u64).filter(|_| head.rows == there);
+        let padding = padding.ok_or_else(|| damaged("no batch in its place"))?;
         // The place of the head, which is not known yet.
         out.write_all(&message.bytes)?;
-        let padding = block.metadata - message.bytes.len() as u64;
         io::copy(&mut io::repeat(0).take(padding), &mut out)?;
         let check = || check(progress);
         let mut selection = BatchSelection {
