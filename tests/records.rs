@@ -91,6 +91,16 @@ fn kinds() -> Vec<Kind> {
             },
             after: "",
         },
+        // Lower case within a root.
+        Kind {
+            name: "root.trec",
+            before: "<?xml version=\"1.0\"?>\n<docs>\n".to_owned(),
+            record: |id, text| {
+                let text = escaped(text);
+                format!("<doc>\n<docno>{id}</docno>\n<text>\n{text}\n</text>\n</doc>\n")
+            },
+            after: "</docs>\n",
+        },
         Kind {
             name: "wiki.xml",
             before: format!("{WIKI}{}", redirect("A", "B")),

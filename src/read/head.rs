@@ -269,12 +269,13 @@ impl FileHead {
 }
 
 /// What stands behind the declarations and comments with which a file begins.
-fn behind_prolog(bytes: &[u8]) -> &[u8] {
+pub(super) fn behind_prolog(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes.trim_ascii_start();
     loop {
         let end: &[u8] = match rest {
             [b'<', b'!', b'-', b'-', ..] => b"-->",
-            [b'<', b'?' | b'!', ..] => b">",
+            // A DOCTYPE that declares something ends behind that.
+            [b'<', b'?' | b'!', ..] | [b']', b'>', ..] => b">",
             _ => return rest,
         };
         let Some(at) = memmem::find(rest, end) else { return b"" };
@@ -289,6 +290,7 @@ mod tests {
     #[test]
     fn declarations_and_comments_are_passed_over() {
         assert_eq!(behind_prolog(b" <?xml version='1.0'?>\n<!-- <DOC> -->\n<!DOCTYPE a>\n<DOC>"), b"<DOC>");
+        assert_eq!(behind_prolog(b"<!DOCTYPE a [\n<!ELEMENT a ANY>\n]>\n<a>"), b"<a>");
         assert_eq!((behind_prolog(b"<!-- a >"), behind_prolog(b"text")), (&b""[..], &b"text"[..]));
     }
 }

@@ -23,32 +23,32 @@ const RATIO: usize = 255;
 /// The compression of a file that begins with a frame to skip, which LZ4 and Zstandard have in common: that of the first frame
 /// behind it.
 pub(super) fn behind_skipped(file: &mut (impl Read + Seek)) -> io::Result<Compression> {
+    let front = first_front(file)?;
+    Ok(if front.starts_with(&MAGIC.to_le_bytes()) { Compression::Lz4 } else { Compression::Zstd })
+}
+
+/// What decompressing the first frame of a file holds that is not skipped, in bytes; 0 if that is not known.
+pub(super) fn first_window(file: &mut (impl Read + Seek)) -> io::Result<u64> {
+    let front = first_front(file)?;
+    let size =
+        front.get(5).and_then(|sizes| block_size(*sizes)).filter(|_| front.starts_with(&MAGIC.to_le_bytes()));
+    Ok(size.map_or(0, |size| 3 * size as u64))
+}
+
+/// The first bytes, at most eight, of the first frame of a file that is not skipped; none if too many are skipped before it.
+fn first_front(file: &mut (impl Read + Seek)) -> io::Result<Vec<u8>> {
     let mut at = 0;
     for _ in 0..MOST_SKIPPED {
         file.seek(SeekFrom::Start(at))?;
-        let mut header = Vec::new();
-        Read::by_ref(file).take(8).read_to_end(&mut header)?;
-        header.resize(8, 0);
-        let [magic, length] = [0, 4].map(|at| u32::from_le_bytes([0, 1, 2, 3].map(|byte| header[at + byte])));
-        match magic {
-            MAGIC => return Ok(Compression::Lz4),
-            skipped if skipped & !15 == SKIPPED => at += 8 + u64::from(length),
-            _ => break,
+        let mut front = Vec::new();
+        Read::by_ref(file).take(8).read_to_end(&mut front)?;
+        let number = |from: usize| front.get(from..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+        match (number(0), number(4)) {
+            (Some(magic), Some(length)) if magic & !15 == SKIPPED => at += 8 + u64::from(length),
+            _ => return Ok(front),
         }
     }
-    Ok(Compression::Zstd)
-}
-
-/// What decompressing the first frame of a file holds, in bytes; 0 if that is not known.
-pub(super) fn first_window(file: &mut (impl Read + Seek)) -> io::Result<u64> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut header = Vec::new();
-    Read::by_ref(file).take(6).read_to_end(&mut header)?;
-    let size = header
-        .get(5)
-        .and_then(|sizes| block_size(*sizes))
-        .filter(|_| header.starts_with(&MAGIC.to_le_bytes()));
-    Ok(size.map_or(0, |size| 3 * size as u64))
+    Ok(Vec::new())
 }
 
 /// The largest block of a frame, by the second byte of its descriptor.
@@ -319,6 +319,9 @@ mod tests {
             assert_eq!(behind_skipped(&mut Cursor::new(other)).expect("read"), Compression::Zstd);
         }
         assert_eq!(first_window(&mut Cursor::new(&one)).expect("read"), 3 << 16);
+        assert_eq!(first_window(&mut Cursor::new(&file)).expect("read"), 3 << 16);
+        let many = [&skipped.repeat(MOST_SKIPPED), &one[..]].concat();
+        assert_eq!(first_window(&mut Cursor::new(&many)).expect("read"), 0);
         assert_eq!(first_window(&mut Cursor::new(b"\x04\x22\x4d\x18\x64")).expect("read"), 0);
     }
 

@@ -144,9 +144,16 @@ mod tests {
     fn records_between_tags_are_known_by_their_beginning() {
         for name in ["a", "a.txt", "a.xml", "a.jsonl"] {
             let found = |content: &str| plain(name, content.as_bytes(), FoundBy::Walked);
-            for trec in
-                ["<DOC>", "\u{feff}\n<DOC id=x>", "<!-- c --><doc id=\"1\">", "<?xml version='1.0'?><DOC>"]
-            {
+            for trec in [
+                "<DOC>",
+                "\u{feff}\n<DOC id=x>",
+                "<!-- c --><doc id=\"1\">",
+                "<?xml version='1.0'?><DOC>",
+                "<docs>\n<DOC>",
+                "\u{feff}<?xml version='1.0'?>\n<!DOCTYPE a [<!ELEMENT a ANY>]>\n<a b='c'>\n  <DOC>",
+                "<doc>\n<docno>1</docno>",
+                "<docs>\n<!-- c -->\n<doc>\n<DOCNO>1",
+            ] {
                 assert_eq!(found(trec), Some(Format::Trec), "{name}: {trec}");
             }
             let dump = "<?xml version=\"1.0\"?>\n<!-- c -->\n<mediawiki xmlns=\"x\">";
@@ -154,9 +161,16 @@ mod tests {
                 assert_eq!(found(wiki), Some(Format::MediaWiki), "{name}: {wiki}");
             }
         }
-        for other in
-            ["<DOCS>", "<doc>", "text <DOC>", "<page><title>a</title></page>", "<?xml version='1.0'?><a/>"]
-        {
+        for other in [
+            "<DOCS>",
+            "<doc>",
+            "text <DOC>",
+            "<page><title>a</title></page>",
+            "<?xml version='1.0'?><a/>",
+            "<add>\n<doc>\n<field name='id'>1</field>",
+            "<a><b>\n<DOC>",
+            "<docs/>\n<DOC>",
+        ] {
             assert_eq!(plain("a", other.as_bytes(), FoundBy::Walked), None, "{other}");
         }
     }

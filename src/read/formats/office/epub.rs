@@ -15,26 +15,35 @@ const ENCRYPTION: &str = "META-INF/encryption.xml";
 /// The text of a book.
 ///
 /// # Errors
-/// Those of the package and its markup; [`Refusal::Malformed`] also for a book that is encrypted.
+/// Those of the package and its markup; [`Refusal::Malformed`] also for a book that is encrypted, and for one that names pages
+/// and has none of them.
 pub(super) fn epub_text(package: &mut OfficePackage<'_>, text: &mut String) -> Result<(), Refusal> {
     text.clear();
     let (name, description) = description(package)?;
-    let pages = spine(&name, &description)?;
+    let (pages, mut missing) = spine(&name, &description)?;
     drop(description);
     let encrypted = encrypted(package)?;
-    let mut page = String::new();
+    let (mut page, mut found) = (String::new(), false);
     for name in pages {
         if encrypted.contains(&name) {
             return Err(Refusal::Malformed(format!("the part {name} is encrypted: the book is protected")));
         }
-        let bytes = package.needed(&name)?;
+        // Readers pass over pages that are not there.
+        let Some(bytes) = package.member(&name)? else {
+            missing.get_or_insert_with(|| format!("the package lacks the part {name}"));
+            continue;
+        };
+        found = true;
         book_page(&bytes, &mut page);
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         text.push_str(&page);
     }
-    Ok(())
+    match missing {
+        Some(what) if !found => Err(Refusal::Malformed(what)),
+        _ => Ok(()),
+    }
 }
 
 /// The name of the file that describes a book, and its content.
@@ -55,8 +64,9 @@ pub(super) fn description(package: &mut OfficePackage<'_>) -> Result<(String, Ve
     Ok((name, content))
 }
 
-/// The names of the pages of a book, in the order in which they are read. Pictures that stand for pages have no text.
-fn spine(name: &str, description: &[u8]) -> Result<Vec<String>, Refusal> {
+/// The names of the pages of a book, in the order in which they are read, and what is wrong if it has no item for one. Pictures
+/// that stand for pages have no text.
+fn spine(name: &str, description: &[u8]) -> Result<(Vec<String>, Option<String>), Refusal> {
     let (mut items, mut order) = (HashMap::new(), Vec::new());
     each_piece(name, description, &mut |piece| {
         let Markup::Open(tag) = piece else { return Ok(()) };
@@ -73,17 +83,19 @@ fn spine(name: &str, description: &[u8]) -> Result<Vec<String>, Refusal> {
         }
         Ok(())
     })?;
-    let mut pages = Vec::new();
+    let (mut pages, mut missing) = (Vec::new(), None);
     let mut seen = BTreeSet::new();
     for id in order {
-        let missing = || Refusal::Malformed(format!("the part {name} has no item {id:.40}"));
-        let (target, is_page) = items.get(&id).ok_or_else(missing)?;
+        let Some((target, is_page)) = items.get(&id) else {
+            missing.get_or_insert_with(|| format!("the part {name} has no item {id:.40}"));
+            continue;
+        };
         // A page that is named again is not read again.
         if *is_page && seen.insert(target.clone()) {
             pages.push(target.clone());
         }
     }
-    Ok(pages)
+    Ok((pages, missing))
 }
 
 /// The names of parts that are encrypted; fonts often are.
@@ -99,4 +111,17 @@ fn encrypted(package: &mut OfficePackage<'_>) -> Result<BTreeSet<String>, Refusa
         Ok(())
     })?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_without_an_item_are_passed_over() {
+        let book = "<package><manifest><item id=\"a\" href=\"a.xhtml\" media-type=\"application/xhtml+xml\"/></manifest>\
+            <spine><itemref idref=\"x\"/><itemref idref=\"a\"/><itemref idref=\"a\"/></spine></package>";
+        let missing = Some("the part O/b.opf has no item x".to_owned());
+        assert_eq!(spine("O/b.opf", book.as_bytes()), Ok((vec!["O/a.xhtml".to_owned()], missing)));
+    }
 }

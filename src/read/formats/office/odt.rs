@@ -133,7 +133,8 @@ impl OpenTextReader {
 fn is_unseen(name: &[u8], tag: &OpenTag<'_>) -> bool {
     match name {
         b"hidden-text" => tag.attribute("is-hidden").is_some_and(|hidden| hidden == "true"),
-        b"section" | b"header" | b"footer" | b"header-left" | b"footer-left" => {
+        b"section" | b"header" | b"footer" | b"header-left" | b"footer-left" | b"header-first"
+        | b"footer-first" => {
             tag.attribute("display").is_some_and(|shown| matches!(&*shown, "none" | "false"))
         }
         // Of a picture, and not the field that shows the title of the document.
@@ -201,7 +202,7 @@ mod tests {
         };
         let body = format!("<p>a{}b{}c</p>", note("endnote", "e"), note("footnote", "f"));
         let styles = "<header><p>h</p></header><header-left><p>h</p></header-left><footer><p>g</p></footer>\
-            <header display=\"false\"><p>x</p></header>";
+            <header display=\"false\"><p>x</p></header><footer-first display=\"false\"><p>x</p></footer-first>";
         assert_eq!(text(&body, styles), Ok("h\nabc\nf\ne\ng\n".to_owned()));
     }
 

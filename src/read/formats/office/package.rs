@@ -7,14 +7,30 @@ use memchr::memmem;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use super::kind::Office;
 use crate::limits::MAX_PACKAGE_MEMBERS;
 use crate::read::record::Refusal;
 
 /// How names of members end that hold text or say what others are. No other member is unpacked.
 const TEXTS: [&str; 8] = [".xml", ".rels", ".xhtml", ".html", ".htm", ".opf", ".ncx", "mimetype"];
+/// The members of an OpenDocument text that are unpacked.
+const OF_ODT: [&str; 3] = ["content.xml", "meta.xml", "styles.xml"];
+/// Folders of a document of Word whose members are not unpacked, whatever it says they are, in lower case.
+const UNREAD_FOLDERS: [&str; 5] = ["charts", "customxml", "diagrams", "embeddings", "theme"];
+/// Its members that are not unpacked either.
+const UNREAD_NAMES: [&str; 6] = [
+    "fonttable.xml",
+    "numbering.xml",
+    "settings.xml",
+    "styles.xml",
+    "styleswitheffects.xml",
+    "websettings.xml",
+];
 
 /// A package that is open.
 pub(super) struct OfficePackage<'a> {
+    /// What it is, which says which members may be unpacked.
+    kind: Office,
     archive: ZipArchive<Cursor<&'a [u8]>>,
     /// Bytes that may be unpacked.
     most: usize,
@@ -26,11 +42,11 @@ pub(super) struct OfficePackage<'a> {
 }
 
 impl<'a> OfficePackage<'a> {
-    /// Opens the package that bytes are, of which at most `most` bytes are unpacked in all.
+    /// Opens the package of a kind that bytes are, of which at most `most` bytes are unpacked in all.
     ///
     /// # Errors
     /// [`Refusal::Malformed`].
-    pub(super) fn open(bytes: &'a [u8], most: usize) -> Result<OfficePackage<'a>, Refusal> {
+    pub(super) fn open(kind: Office, bytes: &'a [u8], most: usize) -> Result<OfficePackage<'a>, Refusal> {
         // Each member in the directory takes memory. Their heads are counted before they are believed.
         if memmem::find_iter(bytes, b"PK\x01\x02").nth(MAX_PACKAGE_MEMBERS).is_some() {
             let what = format!("a package of more than {MAX_PACKAGE_MEMBERS} members");
@@ -39,14 +55,16 @@ impl<'a> OfficePackage<'a> {
         let malformed =
             |error: ZipError| Refusal::Malformed(format!("no package, or one that is cut off: {error}"));
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(malformed)?;
-        Ok(OfficePackage { archive, most, unpacked: 0, taken: BTreeSet::new() })
+        Ok(OfficePackage { kind, archive, most, unpacked: 0, taken: BTreeSet::new() })
     }
 
     /// How many bytes all members take that may be unpacked, as the directory says.
     pub(super) fn weight(&self) -> u64 {
         let entries = (0..self.archive.len()).filter_map(|at| self.archive.by_index_data(at).ok());
-        let texts = entries.filter(|entry| std::str::from_utf8(entry.name_raw()).is_ok_and(is_text));
-        texts.fold(0, |sum, entry| sum.saturating_add(entry.size()))
+        let read = entries.filter(|entry| {
+            std::str::from_utf8(entry.name_raw()).is_ok_and(|name| may_be_unpacked(self.kind, name))
+        });
+        read.fold(0, |sum, entry| sum.saturating_add(entry.size()))
     }
 
     /// The content of a member; `None` if there is none of that name.
@@ -56,7 +74,7 @@ impl<'a> OfficePackage<'a> {
     pub(super) fn member(&mut self, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
         let Some(index) = self.archive.index_for_name(name) else { return Ok(None) };
         let malformed = |why: &str| Refusal::Malformed(format!("the part {name} {why}"));
-        if !is_text(name) {
+        if !may_be_unpacked(self.kind, name) {
             return Err(malformed("is named like no text"));
         }
         if !self.taken.insert(index) {
@@ -97,9 +115,20 @@ impl<'a> OfficePackage<'a> {
     }
 }
 
-fn is_text(name: &str) -> bool {
+/// Whether a member of a name may be unpacked: nothing else counts, and nothing else is read.
+fn may_be_unpacked(kind: Office, name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
-    TEXTS.iter().any(|end| lower.ends_with(end))
+    let is_text = TEXTS.iter().any(|end| lower.ends_with(end));
+    is_text
+        && match kind {
+            Office::Odt => OF_ODT.contains(&name),
+            Office::Docx => {
+                let (folders, last) = lower.rsplit_once('/').unwrap_or(("", &lower));
+                let unread = folders.split('/').any(|folder| UNREAD_FOLDERS.contains(&folder));
+                !unread && !UNREAD_NAMES.contains(&last)
+            }
+            Office::Epub => true,
+        }
 }
 
 /// The name of the member that a reference of another one leads to: relative to its folder, or from the root. What reaches
@@ -139,6 +168,22 @@ pub(super) fn unescaped(reference: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_may_be_read_is_unpacked() {
+        let may = |kind, names: &[&str]| -> Vec<bool> {
+            names.iter().map(|name| may_be_unpacked(kind, name)).collect()
+        };
+        let docx = ["_rels/.rels", "word/document.xml", "word/header1.xml", "docProps/core.xml"];
+        assert_eq!(may(Office::Docx, &docx), [true; 4]);
+        let unread = ["customXml/item1.xml", "word/theme/theme1.xml", "word/styles.xml", "word/media/a.png"];
+        assert_eq!(may(Office::Docx, &unread), [false; 4]);
+        assert_eq!(
+            may(Office::Odt, &["content.xml", "styles.xml", "Object 1/content.xml", "META-INF/manifest.xml"]),
+            [true, true, false, false]
+        );
+        assert_eq!(may(Office::Epub, &["styles.xml", "OPS/theme/a.xhtml", "a.css"]), [true, true, false]);
+    }
 
     #[test]
     fn references_lead_to_members() {

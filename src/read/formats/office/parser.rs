@@ -33,14 +33,14 @@ impl Parser for PackageParser {
     }
 
     fn weight(&self, raw: &[u8]) -> u64 {
-        let package = OfficePackage::open(raw, self.fields.max_record_bytes);
+        let package = OfficePackage::open(self.kind, raw, self.fields.max_record_bytes);
         // What is no package is refused when it is read.
         package.map_or(0, |package| package.weight()).max(raw.len() as u64)
     }
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let most = self.fields.max_record_bytes;
-        let mut package = OfficePackage::open(raw, most)?;
+        let mut package = OfficePackage::open(self.kind, raw, most)?;
         match self.kind {
             Office::Docx => docx_text(&mut package, &mut self.text)?,
             Office::Odt => odt_text(&mut package, &mut self.text)?,
@@ -57,5 +57,5 @@ impl Parser for PackageParser {
 /// # Errors
 /// Those of the package and its markup.
 pub(super) fn package_properties(kind: Office, raw: &[u8], most: usize) -> Result<FileProperties, Refusal> {
-    properties(kind, &mut OfficePackage::open(raw, most)?)
+    properties(kind, &mut OfficePackage::open(kind, raw, most)?)
 }

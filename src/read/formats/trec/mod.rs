@@ -7,10 +7,12 @@ mod parser;
 use std::io;
 use std::sync::Arc;
 
+use memchr::memchr;
+
 use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
-use crate::read::head::FileHead;
+use crate::read::head::{FileHead, behind_prolog};
 use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{StretchSplitter, cuts, next_cut};
@@ -21,9 +23,26 @@ use parser::{DocDescriber, DocParser};
 /// The number of the format on disk.
 pub(super) const CODE: u8 = 16;
 
-/// Whether a file is SGML of TREC: a `<DOC>`, behind a declaration or a comment if there is one.
+/// Most bytes of the tag of a root.
+const ROOT_TAG: usize = 1 << 10;
+
+/// Whether a file is SGML of TREC: a `<DOC>`, behind declarations, comments and the tag of a root if there are any.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
-    begins_doc(head.behind_prolog()).then_some((Certainty::Certain, Format::Trec))
+    let content = head.behind_prolog();
+    let is_trec = begins_doc(content) || behind_root(content).is_some_and(begins_doc);
+    is_trec.then_some((Certainty::Certain, Format::Trec))
+}
+
+/// What stands behind the tag of a root, if content begins with one. The first record begins a line, or it would not be found.
+fn behind_root(content: &[u8]) -> Option<&[u8]> {
+    if !content.strip_prefix(b"<")?.first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let end = memchr(b'>', &content[..content.len().min(ROOT_TAG)]).filter(|end| content[end - 1] != b'/')?;
+    let rest = behind_prolog(&content[end + 1..]);
+    let between = &content[..content.len() - rest.len()];
+    let line = between.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    (line == Some(&b'\n')).then_some(rest)
 }
 
 /// SGML of TREC.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memmem};
 
-use super::ends::{CLOSINGS, begins_doc};
+use super::ends::{CLOSINGS, begins_doc, ends_roots};
 use super::markup::{SgmlElements, attribute};
 use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
@@ -36,6 +36,9 @@ impl<'a> DocParts<'a> {
     fn of(raw: &'a [u8]) -> Result<DocParts<'a>, Refusal> {
         let malformed = |what: &str| Refusal::Malformed(what.to_owned());
         let record = raw.trim_ascii_start();
+        if !record.is_empty() && ends_roots(record) {
+            return Err(Refusal::no_text_in("what stands around records"));
+        }
         let open = memchr(b'>', record).filter(|_| begins_doc(record));
         let open = open.ok_or_else(|| malformed("a record that does not begin with <DOC>"))?;
         let end = CLOSINGS.iter().filter_map(|closing| memmem::rfind(record, closing)).max();
@@ -232,6 +235,7 @@ mod tests {
     #[test]
     fn a_record_ends_with_its_last_closing_tag() {
         assert_eq!(words("<DOC>one </DOC> two</DOC>\n<junk>"), ["one", "two"]);
+        assert_eq!(read("</docs>\n"), Err(Refusal::no_text_in("what stands around records")));
         for (raw, says) in
             [("<DOC>one", "without its </DOC>"), ("<DOC a", "begin"), ("</DOC>", "begin"), ("x", "begin")]
         {
