@@ -117,9 +117,10 @@ fn of_process_1(dir: &Dir) -> usize {
     manifest["runs"].as_array().unwrap().iter().filter(|run| run["keeper"]["process"] == 1).count()
 }
 
-/// A load is over when it is committed. What is damaged of what is merged after that is told, and the load stands.
+/// A load is over when it is committed. Whatever is damaged of what process 1 keeps, and is merged after that, all processes end
+/// well and the load is there, or all say that it is damaged and nothing is.
 #[test]
-fn damage_that_only_merging_meets_does_not_end_a_load() {
+fn whatever_page_is_damaged_a_load_is_done_or_changes_nothing() {
     let (dir, shape) = (Dir::new(), (2, 1));
     let state = machine(&dir, 1).join(STATE);
     let (mut load, mut random) = (String::new(), Random(7));
@@ -148,7 +149,7 @@ fn damage_that_only_merging_meets_does_not_end_a_load() {
     copied(&dir.join("before"), &dir.join("c"));
     let before = clusters();
     assert_ne!(before, after);
-    let (mut told, mut refused) = (0, 0);
+    let mut refused = 0;
     let own = dir.join("before-state").join(kept(&dir, 1).1);
     for run in runs(own.clone()) {
         let whole = fs::read(own.join(&run)).unwrap();
@@ -163,14 +164,11 @@ fn damage_that_only_merging_meets_does_not_end_a_load() {
             let what = format!("{run}, page {page}: {codes:?}: {}{}", ended[0].stderr, ended[1].stderr);
             if codes == [Some(0), Some(0)] {
                 assert!(clusters() == after, "{what}");
-                let names_it = ended[0].stderr.contains("process 1 (") && ended[0].stderr.contains(&*run);
-                assert!(names_it || ended[0].stderr.is_empty(), "{what}");
-                told += usize::from(names_it);
             } else {
                 assert!(codes == [Some(4), Some(4)] && clusters() == before, "{what}");
                 refused += 1;
             }
         }
     }
-    assert!(told > 0 && refused > 0, "{told} told, {refused} refused");
+    assert!(refused > 0, "nothing is noticed");
 }

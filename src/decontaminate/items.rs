@@ -388,7 +388,7 @@ impl Sink for PlainItems {
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
         if refusal.ends_file() {
             self.ended = Some(refusal.to_string());
-        } else if !refusal.is_harmless() {
+        } else if !matches!(refusal, Refusal::NoTextIn(_)) {
             let read = Err(refusal.to_string());
             self.items.push((position.offset(), PlainItem { line: u64::from(line), read }));
         }

@@ -59,14 +59,14 @@ impl LeftOut {
     }
 
     /// Beside it what is no document, and is not kept either, and what stands behind the end of the good bytes of a source.
-    /// What holds no text is no mistake: it stays. Rows that cannot be read cannot be written to `removed/`. Sources before
+    /// What holds no text is no mistake, and what is not unpacked may be anything: both stay. Rows that cannot be read cannot be written to `removed/`. Sources before
     /// the first of those that are written have no place here.
     pub fn and_refused(mut self, refused: &[Refused], first: usize, side: Side) -> LeftOut {
         for Refused { position, refusal, .. } in refused {
             let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
             let offset = position.offset();
             match refusal {
-                refusal if refusal.is_harmless() => {}
+                refusal if refusal.stays() => {}
                 refusal if refusal.ends_file() => self.ends[file] = Some(offset),
                 Refusal::Rows { .. } if side == Side::Removed => {}
                 Refusal::Rows { rows, .. } => self.removed[file].extend(offset..offset + rows),

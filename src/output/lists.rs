@@ -12,7 +12,7 @@ use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, Stag
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related, Removed};
-use crate::read::{Discovery, Rejected};
+use crate::read::{Discovery, Refusal, Rejected};
 
 /// The lists of an outcome.
 pub struct Lists<'a> {
@@ -311,7 +311,7 @@ pub fn against_figures(outcome: &Outcome) -> Vec<AgainstFigures> {
             figures
         })
         .collect();
-    for refused in outcome.refused.iter().filter(|refused| !refused.refusal.is_harmless()) {
+    for refused in outcome.refused.iter().filter(|refused| !matches!(refused.refusal, Refusal::NoTextIn(_))) {
         if let Some(set) = documents.protected_set_of(refused.position) {
             figures[set].rejected += 1;
         }

@@ -158,8 +158,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether files have such records by custom: it is no sign of a wrong input, and stays.
-    pub fn is_harmless(&self) -> bool {
+    /// Whether such a record stays in the files that are written: it is none that is broken, and nothing is known against it.
+    pub fn stays(&self) -> bool {
         matches!(self, Refusal::NoTextIn(_) | Refusal::NotUnpacked(_))
     }
 

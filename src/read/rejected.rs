@@ -30,7 +30,7 @@ impl Refused {
             offset,
             counted: codec(source.format).numbering(),
             reason: self.refusal.to_string(),
-            no_text: self.refusal.is_harmless(),
+            no_text: matches!(self.refusal, Refusal::NoTextIn(_)),
         }
     }
 }
@@ -50,8 +50,7 @@ pub struct Rejected {
     pub offset: u64,
     /// Why.
     pub reason: String,
-    /// Whether it is a record without text, or a member that is not unpacked, as files of its format have them, and so no sign of a
-    /// wrong input.
+    /// Whether it is a record without text, as files of its format have them, and so no sign of a wrong input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_text: bool,
 }
