@@ -213,7 +213,7 @@ pub(crate) fn archive(mut data: &[u8]) -> Vec<u8> {
         let [how, length] = take(&mut data);
         let (content, rest) = data.split_at(usize::from(length).min(data.len()));
         data = rest;
-        let kind = *b"000000xxLLKg0015SM\07".get(usize::from(how % 32)).unwrap_or(&b'0');
+        let kind = *b"000000xxLLKg0015SM\x007".get(usize::from(how % 32)).unwrap_or(&b'0');
         let name = ["a.txt", "a.html", "a", "a.eml", ".a.txt", "a.csv", "b/", ""][usize::from(how >> 5)];
         let size = if how % 32 == 31 { 7 * content.len() } else { content.len() };
         file.extend(tar_member(name, kind, size, content));
