@@ -153,7 +153,7 @@ impl Job {
 
 /// Addresses that nobody listens on now, and that no other job was given. Where a machine has a whole network of its own,
 /// neither are they those of another program of tests.
-fn free(count: usize) -> Vec<String> {
+pub(super) fn free(count: usize) -> Vec<String> {
     static GIVEN: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
     let [_, high, middle, low] = std::process::id().to_be_bytes();
     let host = if cfg!(target_os = "linux") { [127, 1 + high % 100, middle, low] } else { [127, 0, 0, 1] };
@@ -165,7 +165,7 @@ fn free(count: usize) -> Vec<String> {
     held.into_iter().map(|(address, _)| address.to_string()).collect()
 }
 
-fn membership(hosts: &[String], process: usize, job: u64) -> Membership {
+pub(super) fn membership(hosts: &[String], process: usize, job: u64) -> Membership {
     Membership {
         hosts: hosts.to_vec(),
         process,
