@@ -105,44 +105,20 @@ const NEXT: [Work; 5] = [OTHER, LOAD, Work::Compact, Work::Abandon, Work::Gather
 const EVENTS: [Event; 4] =
     [Event::Kill(0), Event::Kill(1), Event::PowerCut(LEADERS), Event::PowerCut(FOLLOWERS)];
 
-/// Which events are tried at an operation.
-#[derive(Clone, Copy, PartialEq)]
-enum Events {
-    /// All of them.
-    All,
-    /// Two of them: each event at every other operation.
-    Half,
-}
-
-/// Events at each operation that leaves another state than the one before.
-fn everywhere(bench: &Bench, first: Work, next: &[Work], events: Events) -> Vec<Course> {
-    let at_one = |at: u64| {
-        let tried = move |which: &usize| events == Events::All || (at as usize + which / 2).is_multiple_of(2);
-        (0..EVENTS.len()).filter(tried).map(move |which| (at, which))
-    };
-    let all = (0..bench.operations(first)).flat_map(at_one);
+/// Each event at each operation that leaves another state than the one before.
+fn everywhere(bench: &Bench, first: Work, next: &[Work]) -> Vec<Course> {
+    let all = (0..bench.operations(first)).flat_map(|at| (0..EVENTS.len()).map(move |which| (at, which)));
     all.map(|(at, which)| course(first, next[(at as usize / 2 + which) % next.len()], at, EVENTS[which]))
         .collect()
-}
-
-/// Loads, loads that are refused, merges and gatherings, each disturbed everywhere.
-fn disturb_everywhere(events: Events) {
-    let bench = Bench::new(false);
-    for first in [LOAD, Work::Refuse("a", 300), Work::Compact, Work::Gather] {
-        bench.try_all(&everywhere(&bench, first, &NEXT, events), &format!("{first:?}"));
-    }
 }
 
 #[test]
 #[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn whoever_is_killed_or_without_power_at_any_operation_leaves_a_whole_collection() {
-    disturb_everywhere(Events::Half);
-}
-
-#[test]
-#[ignore = "twice as long as the one above, which tries half of it; the campaigns run it"]
-fn every_event_at_every_operation_leaves_a_whole_collection() {
-    disturb_everywhere(Events::All);
+    let bench = Bench::new(false);
+    for first in [LOAD, Work::Refuse("a", 300), Work::Compact, Work::Gather] {
+        bench.try_all(&everywhere(&bench, first, &NEXT), &format!("{first:?}"));
+    }
 }
 
 /// The followers have no folder for their runs yet.
@@ -150,7 +126,7 @@ fn every_event_at_every_operation_leaves_a_whole_collection() {
 #[cfg_attr(alike_tiny, ignore = "takes minutes where a buffer holds next to nothing")]
 fn whoever_is_killed_or_without_power_in_the_first_load_leaves_a_whole_collection() {
     let bench = Bench::new(true);
-    bench.try_all(&everywhere(&bench, SHORT, &[OTHER, LOAD], Events::Half), "the first load");
+    bench.try_all(&everywhere(&bench, SHORT, &[OTHER, LOAD]), "the first load");
     // About when one has made the folder, and is killed before the name of that is durable.
     let courses = (0..MAKING * 16).map(|seed| Course {
         seed,
