@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::program::{Dir, Ran};
-use crate::support::texts::{Random, line};
+use crate::support::texts::{Random, gzip, line};
 
 const MIB: u64 = 1 << 20;
 
@@ -92,6 +92,52 @@ fn a_record_that_does_not_fit_is_named_with_what_would_do() {
     dir.write("small.toml", "[input]\nmax_record_bytes = 1000000");
     let few = dir.dedup("in.jsonl --config small.toml --memory 64M --out few").code(3);
     few.says("2 of 3 records refused");
+}
+
+/// A crawl of responses whose bodies are compressed as the server sent them.
+fn coded(texts: &[String]) -> Vec<u8> {
+    let response = |(at, text): (usize, &String)| {
+        let body = gzip(text.as_bytes(), text.len());
+        let http = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:a:{at}>\r\nContent-Type: application/http\r\n\
+             Content-Length: {}\r\n\r\n",
+            http.len() + body.len()
+        );
+        [head.as_bytes(), http.as_bytes(), &body, b"\r\n\r\n"].concat()
+    };
+    texts.iter().enumerate().flat_map(response).collect()
+}
+
+/// What a record takes is what it becomes, however little of the file it is.
+#[test]
+fn bodies_of_crawls_keep_to_the_memory_as_they_are_unpacked() {
+    let (dir, mut random) = (Dir::new(), Random(5));
+    let mut text = |times| words(&mut random, 500).repeat(6 * times);
+    let mut texts: Vec<String> = (0..4).map(|_| text(400)).collect();
+    texts.push(texts[1].clone());
+    let crawl = coded(&texts);
+    assert!(crawl.len() * 20 < texts.iter().map(String::len).sum(), "{}", crawl.len());
+    dir.write("in.warc", crawl);
+    let want = dir.output("in.warc -w 1", "want");
+    assert_eq!(want.duplicates.len(), 1);
+    for workers in [1, 2] {
+        let output = dir.output(&format!("in.warc -w {workers} --memory 64M"), &format!("out{workers}"));
+        within(output.summary["peak_memory_bytes"].as_u64().unwrap(), 64 * MIB, "bodies");
+        assert_eq!(output.duplicates, want.duplicates);
+        assert_eq!(output.kept("in.warc"), want.kept("in.warc"));
+    }
+    dir.write("long.warc", coded(&[text(3), text(2_000)]));
+    let refused = dir.dedup("long.warc -w 2 --memory 64M --out no").code(3).says("the record at byte");
+    let enough = advised(&refused);
+    let output = dir.output(&format!("long.warc -w 2 --memory {enough}M"), "enough");
+    within(output.summary["peak_memory_bytes"].as_u64().unwrap(), enough * MIB, "what is advised");
+    dir.write("small.toml", "[input]\nmax_record_bytes = 1000000");
+    let few = dir.dedup("long.warc --config small.toml --memory 64M --out few").code(3);
+    few.says("1 of 2 records refused");
 }
 
 #[test]

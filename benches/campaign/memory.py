@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The most memory of commands under --memory, in 39 settings, as a table. Wide windows take the program zstd.
+"""The most memory of commands under --memory, in 44 settings, as a table. Wide windows take the program zstd.
 
     benches/campaign/memory.py PROGRAM [--only SETTING]
 
@@ -8,12 +8,15 @@ limit. It may be 1.05 times the limit or 32 MiB above it, whichever is more. Inp
 largest has 200 MB."""
 
 import gzip
+import io
 import json
 import random
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 from campaign import MIB, Fault, Program, launched, options
@@ -168,6 +171,11 @@ SETTINGS = [
     Setting("check of long texts", near_copies(3, 3_000_000), 64, LOAD, "check c in"),
     Setting("lexicon of many words", tiny(1_000_000, 1 << 40), 64, LEXICON),
     Setting("long records, 8 MB, lexicon", LONG, 64, LEXICON),
+    Setting("bodies of 8 MB, compressed, dedup", COPIES, 64, "dedup in --out out", form="warc"),
+    Setting("bodies of 8 MB, compressed, load", COPIES, 64, LOAD, form="warc"),
+    Setting("bodies of 8 MB, compressed, passages", COPIES, 64, "passages in --out out", form="warc"),
+    Setting("DOCX of 8 MB of text, dedup", COPIES, 64, "dedup in --out out", form="docx"),
+    Setting("a tar of members of 8 MB, dedup", COPIES, 64, "dedup in --out out", form="tar"),
     Setting("a window of 32 MiB, dedup", ORDINARY, 96, "dedup in --out out", form="zst"),
     Setting("a window of 32 MiB, load", ORDINARY, 96, LOAD, form="zst"),
     Setting("a window of 32 MiB, passages", ORDINARY, 96, "passages in --out out", form="zst"),
@@ -175,6 +183,25 @@ SETTINGS = [
     Setting("a window of 32 MiB, repetition", ORDINARY, 96, "repetition in --out out", form="zst"),
     Setting("a window of 32 MiB, lexicon", ORDINARY, 96, LEXICON, form="zst"),
 ]
+
+
+def response(record):
+    """A record as a crawler that keeps bodies as they come writes it."""
+    body = gzip.compress(record["text"].encode())
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n\r\n" + body
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:a:{record['id']}>\r\n"
+    head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+    return head.encode() + http + b"\r\n\r\n"
+
+
+def docx(path, text):
+    """The least of a document of Word."""
+    main = f'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>{text}'
+    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    types = f'<Types><Override PartName="/word/document.xml" ContentType="{kind}"/></Types>'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("[Content_Types].xml", types)
+        package.writestr("word/document.xml", main + "</w:t></w:r></w:p></w:body></w:document>")
 
 
 def write(setting, folder):
@@ -197,7 +224,22 @@ def write(setting, folder):
             with open(made, "rb") as stream, open(folder / name, "wb") as out:
                 subprocess.run(["zstd", "-q", "-1", f"--long={log}"], stdin=stream, stdout=out, check=True)
         return names[0].split("/")[0]
+    if setting.form == "warc":
+        with open(folder / "in.warc", "wb") as out:
+            out.writelines(response(record) for record in records)
+        return "in.warc"
+    if setting.form == "tar":
+        with tarfile.open(folder / "in.tar", "w") as out:
+            for record in records:
+                member, text = tarfile.TarInfo(f"{record['id']}.txt"), record["text"].encode()
+                member.size = len(text)
+                out.addfile(member, io.BytesIO(text))
+        return "in.tar"
     (folder / "in").mkdir()
+    if setting.form == "docx":
+        for record in records:
+            docx(folder / "in" / f"{record['id']}.docx", record["text"])
+        return "in"
     if setting.form == "texts":
         for record in records:
             (folder / "in" / f"{record['id']}.txt").write_text(record["text"], encoding="utf-8")

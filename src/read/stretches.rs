@@ -108,6 +108,10 @@ impl StretchSplitter {
                 None => self.numbers.too_long(start, offset - start + bytes.len() as u64, sink),
             }
         } else {
+            let weight = self.parser.weight(bytes);
+            if weight > bytes.len() as u64 && !self.numbers.may_unpack(offset, weight, sink) {
+                return;
+            }
             let (position, number) = (self.numbers.position(offset), self.numbers.next());
             match self.parser.record(position, number, bytes) {
                 Ok(record) => {

@@ -63,6 +63,11 @@ pub(super) struct Numbers {
     longest: usize,
     /// Where the first record stands that does not fit in the memory, and how long it is.
     unfit: Option<(u64, u64)>,
+    room: RecordRoom,
+    /// While a long record is pending, or what one was unpacked to.
+    turn: Option<Turn>,
+    /// Why there was no turn for a record that needs one.
+    stopped: Option<Error>,
     /// How many there were.
     pub(super) count: u32,
 }
@@ -70,8 +75,9 @@ pub(super) struct Numbers {
 impl Numbers {
     pub(super) fn new(file: u32, fields: &Fields) -> Numbers {
         let max_record_bytes = fields.max_record_bytes;
-        let longest = max_record_bytes.min(fields.room.most());
-        Numbers { file, max_record_bytes, longest, unfit: None, count: 0 }
+        let room = fields.room.clone();
+        let longest = max_record_bytes.min(room.most());
+        Numbers { file, max_record_bytes, longest, unfit: None, room, turn: None, stopped: None, count: 0 }
     }
 
     /// The longest record that is handed on.
@@ -82,6 +88,25 @@ impl Numbers {
     /// What is longer than this is too long even without a byte order mark.
     pub(super) fn bound(&self) -> usize {
         self.longest.saturating_add(BOM.len())
+    }
+
+    /// Waits until what weighs so many bytes may be held.
+    fn make_room(&mut self, bytes: usize) -> Result<()> {
+        if self.turn.is_none() && self.room.is_long(bytes) {
+            self.turn = self.room.turn()?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the record at `offset` as it is when it is unpacked, to so many bytes; whether it may be. If not, that
+    /// is counted, or ends the unit.
+    pub(super) fn may_unpack(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) -> bool {
+        if bytes > self.longest as u64 {
+            self.too_long(offset, bytes, sink);
+            return false;
+        }
+        let made = self.make_room(usize::try_from(bytes).unwrap_or(usize::MAX));
+        made.map_err(|error| self.stopped = Some(error)).is_ok()
     }
 
     /// Whether nothing more need be known of a record of which so much was seen: it is refused.
@@ -124,9 +149,6 @@ pub(super) struct Windowed<S> {
     splitter: S,
     span: Span,
     done: bool,
-    room: RecordRoom,
-    /// While a long record is pending.
-    turn: Option<Turn>,
     /// Bytes of a compressed file consumed so far.
     compressed: u64,
 }
@@ -137,15 +159,25 @@ pub(super) fn carries(error: &io::Error) -> bool {
 }
 
 impl<S: Splitter> Windowed<S> {
-    pub(super) fn new(source: &Source, unit: &Unit, room: &RecordRoom, splitter: S) -> Windowed<S> {
+    pub(super) fn new(source: &Source, unit: &Unit, splitter: S) -> Windowed<S> {
         let span = Span { unit: *unit, first: unit.start, cursor: unit.start };
-        let (source, room) = (source.clone(), room.clone());
-        Windowed { source, window: None, splitter, span, done: false, room, turn: None, compressed: 0 }
+        Windowed { source: source.clone(), window: None, splitter, span, done: false, compressed: 0 }
     }
 
     fn open(&mut self) -> io::Result<Window> {
         let start = self.splitter.begin(&self.source, &self.span.unit)?;
         Window::open_until(&self.source, start, self.span.unit.end)
+    }
+
+    /// Lets others have a long record, if none is pending.
+    fn give_back(&mut self, window: &mut Window) {
+        let numbers = self.splitter.numbers();
+        if numbers.turn.is_none() || numbers.room.is_long(window.pending().len()) {
+            return;
+        }
+        window.shrink();
+        self.splitter.rest();
+        self.splitter.numbers().turn = None;
     }
 
     /// Refuses the rest of the file, which begins with the record at `start`; `good` bytes could be read.
@@ -179,9 +211,7 @@ impl<S: Splitter> Records for Windowed<S> {
                 return Ok(false);
             }
         };
-        if self.turn.is_none() && self.room.is_long(window.pending().len()) {
-            self.turn = self.room.turn()?;
-        }
+        self.splitter.numbers().make_room(window.pending().len())?;
         let left = self.span.unit.end.saturating_sub(window.read_to());
         let want = if left == 0 { BEYOND } else { usize::try_from(left).unwrap_or(BLOCK).min(BLOCK) };
         let read = window.more(want);
@@ -189,20 +219,16 @@ impl<S: Splitter> Records for Windowed<S> {
         match read {
             Ok(read) => {
                 let weight = self.splitter.weight(window.pending(), read == 0);
-                if self.turn.is_none() && self.room.is_long(weight) {
-                    self.turn = self.room.turn()?;
-                }
+                self.splitter.numbers().make_room(weight)?;
                 if self.splitter.take(&mut window, read == 0, &mut self.span, sink) {
                     self.done = false;
-                    if self.turn.is_some() && !self.room.is_long(window.pending().len()) {
-                        window.shrink();
-                        self.splitter.rest();
-                        self.turn = None;
-                    }
+                    self.give_back(&mut window);
                     self.window = Some(window);
                 }
-                if let Some((place, bytes)) = self.splitter.numbers().unfit {
-                    return Err(Error::input(&self.source.path, self.room.refusal(place, bytes)));
+                let numbers = self.splitter.numbers();
+                numbers.stopped.take().map_or(Ok(()), Err)?;
+                if let Some((place, bytes)) = numbers.unfit {
+                    return Err(Error::input(&self.source.path, numbers.room.refusal(place, bytes)));
                 }
             }
             Err(ReadFault::Io(error)) if error.kind() == io::ErrorKind::OutOfMemory => {

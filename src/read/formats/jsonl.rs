@@ -55,9 +55,8 @@ impl Codec for JsonLines {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let numbers = Numbers::new(file, &fields);
         let state = if unit.start == 0 { LineState::Within } else { LineState::Before };
-        let room = fields.room.clone();
         let lines = LineRecords { numbers, fields, extractor: Extractor::default() };
-        Box::new(Windowed::new(source, unit, &room, LineSplitter { state, lines, searched: 0 }))
+        Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

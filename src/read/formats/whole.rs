@@ -21,7 +21,7 @@ pub(super) fn whole(
     // A change needs an id, and a file may have nothing else than its name.
     let name = fields.op.as_ref().map(|_| source.name.clone());
     let whole = Whole { numbers: Numbers::new(file, fields), parser, name, passed: 0 };
-    Box::new(Windowed::new(source, unit, &fields.room, whole))
+    Box::new(Windowed::new(source, unit, whole))
 }
 
 /// Reads the file as its only record.

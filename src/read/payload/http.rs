@@ -4,7 +4,7 @@
 
 use crate::limits::sized;
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
 
 use super::headers::HeaderLines;
 use crate::read::record::Refusal;
@@ -35,21 +35,53 @@ impl<'a> Response<'a> {
     /// it stands. Of one that ends too early there is what could be unwrapped.
     ///
     /// # Errors
-    /// [`Refusal::TooLong`], and [`Refusal::NoTextIn`] for an encoding that is not known.
+    /// [`Refusal::TooLong`], [`Refusal::NoTextIn`] for an encoding that is not known, and [`Refusal::Malformed`] for one of
+    /// several encodings that is longer than [`MOST_LAYERED`].
     pub(in crate::read) fn body(&self, most: usize) -> Result<Cow<'a, [u8]>, Refusal> {
-        let chunked = self.lists("Transfer-Encoding").any(|name| name == "chunked");
-        let mut body = match chunked {
-            true => unchunked(self.body),
-            false => Cow::Borrowed(self.body),
-        };
+        let (mut body, codings) = (self.whole(), self.codings());
+        let is_layered = codings.len() > 1;
+        let most = if is_layered { most.min(MOST_LAYERED) } else { most };
         // The last one that was put on comes off first.
-        let codings: Vec<String> = self.lists("Content-Encoding").collect();
         for coding in codings.iter().rev() {
-            if let Some(unfolded) = decoded(coding, &body, most)? {
-                body = Cow::Owned(unfolded);
+            let mut unfolded = Vec::new();
+            match decoded(coding, &body, most, &mut unfolded) {
+                Ok(true) => body = Cow::Owned(unfolded),
+                Ok(false) => {}
+                Err(Refusal::TooLong { .. }) if is_layered => {
+                    return Err(Refusal::Malformed("a body in several encodings that is long".to_owned()));
+                }
+                Err(refusal) => return Err(refusal),
             }
         }
         Ok(body)
+    }
+
+    /// How many bytes the body has that [`Response::body`] gives; one more than `most`, if it is longer. It is held nowhere.
+    pub(in crate::read) fn body_length(&self, most: usize) -> u64 {
+        let body = self.whole();
+        let mut length = Length(0);
+        let known = match &*self.codings() {
+            [] => Ok(false),
+            [coding] => match decoded(coding, &body, most, &mut length) {
+                Err(Refusal::TooLong { .. }) => Ok(true),
+                decoded => decoded,
+            },
+            _ => return self.body(most).map_or(0, |body| body.len() as u64),
+        };
+        if known == Ok(true) { length.0 } else { body.len() as u64 }
+    }
+
+    /// The body without the sizes of its chunks, if it has them.
+    fn whole(&self) -> Cow<'a, [u8]> {
+        match self.lists("Transfer-Encoding").any(|name| name == "chunked") {
+            true => unchunked(self.body),
+            false => Cow::Borrowed(self.body),
+        }
+    }
+
+    /// The encodings of the body, the first one that was put on first.
+    fn codings(&self) -> Vec<String> {
+        self.lists("Content-Encoding").filter(|coding| coding != "identity").collect()
     }
 
     /// The names that a header lists, in lower case.
@@ -89,40 +121,85 @@ fn chunk_size(bytes: &[u8]) -> Option<(usize, &[u8])> {
     Some((size, &bytes[end + 1..]))
 }
 
-/// What a content coding unfolds to; `None` if the bytes do not begin as the coding does.
-fn decoded(coding: &str, bytes: &[u8], most: usize) -> Result<Option<Vec<u8>>, Refusal> {
-    let mut out = Vec::new();
+/// Most bytes of a body in several encodings, which is rare where it is no attack: that any worker has, however little
+/// memory there is.
+const MOST_LAYERED: usize = 2 << 20;
+
+/// Where what is decoded goes.
+trait Decoded {
+    /// Takes all that there is.
+    fn fill(&mut self, from: &mut dyn Read) -> io::Result<()>;
+
+    /// How many bytes it has taken.
+    fn length(&self) -> u64;
+}
+
+impl Decoded for Vec<u8> {
+    fn fill(&mut self, from: &mut dyn Read) -> io::Result<()> {
+        from.read_to_end(self).map(drop)
+    }
+
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// Bytes that were counted and are gone.
+struct Length(u64);
+
+impl Decoded for Length {
+    fn fill(&mut self, from: &mut dyn Read) -> io::Result<()> {
+        let mut bytes = [0; COUNTED];
+        loop {
+            match from.read(&mut bytes) {
+                Ok(0) => return Ok(()),
+                Ok(read) => self.0 += read as u64,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn length(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Bytes that are decoded at once to be counted.
+const COUNTED: usize = sized(16 << 10, 64);
+
+/// Decodes a content coding; whether the bytes begin as the coding does.
+fn decoded(coding: &str, bytes: &[u8], most: usize, out: &mut dyn Decoded) -> Result<bool, Refusal> {
     let result = match coding {
-        "identity" => return Ok(None),
         "gzip" | "x-gzip" if bytes.starts_with(&[0x1f, 0x8b]) => {
-            limited(flate2::bufread::MultiGzDecoder::new(bytes), most, &mut out)
+            limited(flate2::bufread::MultiGzDecoder::new(bytes), most, out)
         }
         // Zlib by the standard, and bare by some servers.
         "deflate" => {
-            let zlib = limited(flate2::bufread::ZlibDecoder::new(bytes), most, &mut out);
-            if zlib.is_ok() || !out.is_empty() {
+            let zlib = limited(flate2::bufread::ZlibDecoder::new(bytes), most, out);
+            if zlib.is_ok() || out.length() > 0 {
                 zlib
             } else {
-                limited(flate2::bufread::DeflateDecoder::new(bytes), most, &mut out)
+                limited(flate2::bufread::DeflateDecoder::new(bytes), most, out)
             }
         }
         "zstd" if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) => match zstd_decoder(bytes) {
-            Ok(decoder) => limited(decoder, most, &mut out),
+            Ok(decoder) => limited(decoder, most, out),
             Err(error) => Err(error),
         },
-        "br" => limited(brotli_decompressor::Decompressor::new(bytes, BROTLI), most, &mut out),
-        "gzip" | "x-gzip" | "zstd" => return Ok(None),
+        "br" => limited(brotli_decompressor::Decompressor::new(bytes, BROTLI), most, out),
+        "gzip" | "x-gzip" | "zstd" => return Ok(false),
         other => return Err(Refusal::no_text_in(&format!("a body in the encoding {other}"))),
     };
     match result {
-        _ if out.len() > most => Err(Refusal::TooLong { limit: most }),
-        Err(_) if out.is_empty() => Ok(None),
-        _ => Ok(Some(out)),
+        _ if out.length() > most as u64 => Err(Refusal::TooLong { limit: most }),
+        Err(_) if out.length() == 0 => Ok(false),
+        _ => Ok(true),
     }
 }
 
 /// A decoder of Zstandard with the largest window that HTTP allows (RFC 9659).
-fn zstd_decoder(bytes: &[u8]) -> std::io::Result<zstd::Decoder<'static, &[u8]>> {
+fn zstd_decoder(bytes: &[u8]) -> io::Result<zstd::Decoder<'static, &[u8]>> {
     let mut decoder = zstd::Decoder::with_buffer(bytes)?;
     decoder.window_log_max(23)?;
     Ok(decoder)
@@ -132,8 +209,8 @@ fn zstd_decoder(bytes: &[u8]) -> std::io::Result<zstd::Decoder<'static, &[u8]>> 
 const BROTLI: usize = sized(16 << 10, 64);
 
 /// Decodes as much as is allowed, and a byte more.
-fn limited(decoder: impl Read, most: usize, out: &mut Vec<u8>) -> std::io::Result<usize> {
-    decoder.take(most as u64 + 1).read_to_end(out)
+fn limited(decoder: impl Read, most: usize, out: &mut dyn Decoded) -> io::Result<()> {
+    out.fill(&mut decoder.take(most as u64 + 1))
 }
 
 #[cfg(test)]
@@ -144,7 +221,12 @@ mod tests {
 
     fn body(headers: &str, body: &[u8]) -> Result<Vec<u8>, Refusal> {
         let bytes = [b"HTTP/1.1 200 OK\r\n", headers.as_bytes(), b"\r\n", body].concat();
-        Response::of(&bytes).expect("a response").body(1000).map(Cow::into_owned)
+        let response = Response::of(&bytes).expect("a response");
+        let body = response.body(1000).map(Cow::into_owned);
+        let long = matches!(body, Err(Refusal::TooLong { .. })).then_some(1001);
+        let length = body.as_ref().map(|body| body.len() as u64).ok().or(long);
+        assert!(length.is_none_or(|length| length == response.body_length(1000)), "{body:?}");
+        body
     }
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -196,6 +278,8 @@ mod tests {
     fn what_unfolds_without_end_is_too_long() {
         let bomb = gzip(&vec![b'x'; 100_000]);
         assert_eq!(body("Content-Encoding: gzip\r\n", &bomb), Err(Refusal::TooLong { limit: 1000 }));
+        let several = body("Content-Encoding: gzip, gzip\r\n", &gzip(&bomb));
+        assert!(matches!(several, Err(Refusal::Malformed(_))), "{several:?}");
         assert!(matches!(body("Content-Encoding: compress\r\n", b"x"), Err(Refusal::NoTextIn(_))));
     }
 }

@@ -99,9 +99,8 @@ impl Codec for Csv {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        let room = fields.room.clone();
         let rows = RowSplitter::new(self.delimiter, file, fields);
-        Box::new(Windowed::new(source, unit, &room, rows))
+        Box::new(Windowed::new(source, unit, rows))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

@@ -115,7 +115,7 @@ impl Codec for Mail {
         let parser = Box::new(MessageParser::new(&fields));
         let Some(ends) = self.boundaries() else { return whole(file, source, unit, &fields, parser) };
         let splitter = StretchSplitter::new(Numbers::new(file, &fields), ends, parser);
-        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+        Box::new(Windowed::new(source, unit, splitter))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

@@ -63,7 +63,7 @@ impl Codec for MediaWiki {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let (ends, parser) = (Box::new(PageEnds::default()), Box::new(WikiParser::new(&fields)));
         let splitter = StretchSplitter::new(Numbers::new(file, &fields), ends, parser);
-        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+        Box::new(Windowed::new(source, unit, splitter))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

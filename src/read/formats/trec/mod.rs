@@ -72,7 +72,7 @@ impl Codec for Trec {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let (ends, parser) = (Box::new(DocEnds::default()), Box::new(DocParser::new(&fields)));
         let splitter = StretchSplitter::new(Numbers::new(file, &fields), ends, parser);
-        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+        Box::new(Windowed::new(source, unit, splitter))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

@@ -100,7 +100,7 @@ impl Codec for Crawl {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let numbers = Numbers::new(file, &fields);
         let splitter = StretchSplitter::new(numbers, self.ends(), self.crawl_parser(&fields));
-        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+        Box::new(Windowed::new(source, unit, splitter))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

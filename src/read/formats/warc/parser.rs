@@ -25,14 +25,9 @@ impl CrawlParser {
     pub(super) fn new(read: ReadHead, fields: &Fields) -> CrawlParser {
         CrawlParser { read, fields: fields.clone(), body: Vec::new(), text: String::new() }
     }
-}
 
-impl Parser for CrawlParser {
-    fn rest(&mut self) {
-        (self.body, self.text) = (Vec::new(), String::new());
-    }
-
-    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+    /// The head of a record, and what stands behind it.
+    fn divided<'a>(&self, raw: &'a [u8]) -> Result<(CrawlHead<'a>, &'a [u8]), Refusal> {
         let blank = raw.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let (end, head) = (self.read)(&raw[blank..])
             .filter(|(end, _)| *end <= MOST_HEAD)
@@ -44,6 +39,26 @@ impl Parser for CrawlParser {
             let (there, said) = (content.len(), head.bytes);
             Refusal::Malformed(format!("the record has {there} of the {said} bytes that its header says"))
         })?;
+        Ok((head, content))
+    }
+}
+
+impl Parser for CrawlParser {
+    fn rest(&mut self) {
+        (self.body, self.text) = (Vec::new(), String::new());
+    }
+
+    fn weight(&self, raw: &[u8]) -> u64 {
+        // Where the memory has no bound, `record` sees to the longest that is allowed.
+        let coded = self.fields.room.is_bounded().then(|| self.divided(raw).ok()).flatten();
+        let response = coded.filter(|(head, _)| matches!(head.content, RecordContent::Http));
+        let response = response.and_then(|(_, content)| Response::of(content));
+        let most = self.fields.max_record_bytes;
+        response.map_or(0, |response| response.body_length(most)).max(raw.len() as u64)
+    }
+
+    fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let (head, content) = self.divided(raw)?;
         let text = match head.content {
             RecordContent::Other => return Err(Refusal::no_text_in("a record about the crawl")),
             RecordContent::Document => payload::text(head.media, content, &mut self.text)?,

@@ -83,7 +83,7 @@ impl Codec for Tar {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let parser = Box::new(TarParser::new(self.members, &fields).of_archive(&source.name));
         let splitter = StretchSplitter::new(Numbers::new(file, &fields), self.ends(), parser);
-        Box::new(Windowed::new(source, unit, &fields.room, splitter))
+        Box::new(Windowed::new(source, unit, splitter))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
