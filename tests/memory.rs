@@ -116,7 +116,7 @@ fn coded(texts: &[String]) -> Vec<u8> {
 #[test]
 fn bodies_of_crawls_keep_to_the_memory_as_they_are_unpacked() {
     let (dir, mut random) = (Dir::new(), Random(5));
-    let mut text = |times| words(&mut random, 500).repeat(6 * times);
+    let mut text = |times: usize| words(&mut random, 500).repeat(6 * times);
     let mut texts: Vec<String> = (0..4).map(|_| text(400)).collect();
     texts.push(texts[1].clone());
     let crawl = coded(&texts);

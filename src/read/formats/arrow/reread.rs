@@ -35,14 +35,13 @@ pub(super) fn reread(
         let batch = file.layout.batch_of(first).ok_or_else(changed)?;
         let place = file.layout.batches[batch];
         let row = first - place.first;
+        let mut is_new = false;
         let columns = match &mut present {
-            Some((same, columns)) if *same == batch => {
-                columns.go_to(row).map_err(otherwise)?;
-                columns
-            }
+            Some((same, columns)) if *same == batch => columns,
             none => {
                 // A dictionary that grows would be copied for what names it.
                 *none = None;
+                is_new = true;
                 let opened = BatchColumns::open(&file, batch, row, &ways, &mut held, most);
                 &mut none.insert((batch, opened.map_err(otherwise)?)).1
             }
@@ -52,13 +51,21 @@ pub(super) fn reread(
         let follow = offsets[at..].windows(2).take_while(|two| {
             two[1] == two[0] + 1 && two[1] < place.rows().end && stretch(two[1]) == stretch(first)
         });
-        let fit = columns.fits(1 + follow.count() as u64).map_err(otherwise)?;
-        let turn = match fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX)) {
-            true => fields.room.turn()?,
-            false => None,
+        let (mut turn, longest) = (None, fields.max_record_bytes.min(fields.room.most()) as u64);
+        let fit = columns.go_to(row).and_then(|()| columns.fits(1 + follow.count() as u64));
+        if fit.as_ref().is_ok_and(|fit| fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX)))
+        {
+            turn = fields.room.turn()?;
+        }
+        let cells = match fit.and_then(|fit| columns.read(fit.rows, longest)) {
+            Ok(cells) => cells,
+            // Behind a damaged row, values may stand before those of the rows before it: they were read anew the first time.
+            Err(_) if !is_new => {
+                present = None;
+                continue;
+            }
+            Err(error) => return Err(otherwise(error)),
         };
-        let longest = fields.max_record_bytes.min(fields.room.most()) as u64;
-        let cells = columns.read(fit.rows, longest).map_err(otherwise)?;
         for (row, text) in cells.texts.iter().enumerate() {
             let others = cells.others.each_ref().map(|cells| cells.get(row));
             let offset = first + row as u64;
