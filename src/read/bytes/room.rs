@@ -90,11 +90,6 @@ impl RecordRoom {
         self.0.as_ref().map_or(usize::MAX, |bound| bound.most)
     }
 
-    /// Whether the memory is bounded.
-    pub(in crate::read) fn is_bounded(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Whether a record of so many bytes, or more, is read by one worker at a time.
     pub fn is_long(&self, bytes: usize) -> bool {
         self.0.as_ref().is_some_and(|bound| bytes > bound.free)
@@ -242,8 +237,7 @@ mod tests {
     fn without_a_bound_nothing_is_long() {
         let room = RecordRoom::default();
         assert!(
-            !room.is_bounded()
-                && !room.is_long(usize::MAX)
+            !room.is_long(usize::MAX)
                 && room.turn().expect("nobody stops").is_none()
                 && room.most() == usize::MAX
         );

@@ -49,12 +49,16 @@ impl Parser for CrawlParser {
     }
 
     fn weight(&self, raw: &[u8]) -> u64 {
-        // Where the memory has no bound, `record` sees to the longest that is allowed.
-        let coded = self.fields.room.is_bounded().then(|| self.divided(raw).ok()).flatten();
-        let response = coded.filter(|(head, _)| matches!(head.content, RecordContent::Http));
-        let response = response.and_then(|(_, content)| Response::of(content));
-        let most = self.fields.max_record_bytes;
-        response.map_or(0, |response| response.body_length(most)).max(raw.len() as u64)
+        let least = raw.len() as u64;
+        let Ok((CrawlHead { content: RecordContent::Http, .. }, content)) = self.divided(raw) else {
+            return least;
+        };
+        let Some(response) = Response::of(content) else { return least };
+        // Unpacking takes time, so what any worker may have in any case is not unpacked for its length alone.
+        match self.fields.room.is_long(response.most_length()) {
+            true => response.body_length(self.fields.max_record_bytes).max(least),
+            false => least,
+        }
     }
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
