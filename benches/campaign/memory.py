@@ -65,6 +65,17 @@ def near_copies(count, size):
     return records
 
 
+def repeats(count, size):
+    """Records of about so many bytes that say the same few lines again and again: next to nothing when compressed."""
+
+    def records(drawn):
+        for at in range(count):
+            page = words(drawn, 500)
+            yield {"id": at, "text": page * (size // len(page))}
+
+    return records
+
+
 def tiny(count, of=1 << 20, ids=None):
     """Documents of a few words; with so many ids, if not each has its own."""
 
@@ -135,6 +146,7 @@ LOAD = "load c in"
 LEXICON = "lexicon build in --out out --terms alphanumeric --min-df 1"
 # Made once.
 ORDINARY, COPIES, LONG = ordinary(60_000), near_copies(8, 8_000_000), long_pairs(8, 8_000_000)
+REPEATS = repeats(4, 60_000_000)
 SETTINGS = [
     Setting("ordinary pages, dedup", ORDINARY, 64, "dedup in --out out"),
     Setting("ordinary pages, one worker", ORDINARY, 40, "dedup in --out out -w 1"),
@@ -171,10 +183,10 @@ SETTINGS = [
     Setting("check of long texts", near_copies(3, 3_000_000), 64, LOAD, "check c in"),
     Setting("lexicon of many words", tiny(1_000_000, 1 << 40), 64, LEXICON),
     Setting("long records, 8 MB, lexicon", LONG, 64, LEXICON),
-    Setting("bodies of 8 MB, compressed, dedup", COPIES, 64, "dedup in --out out", form="warc"),
-    Setting("bodies of 8 MB, compressed, load", COPIES, 64, LOAD, form="warc"),
-    Setting("bodies of 8 MB, compressed, passages", COPIES, 64, "passages in --out out", form="warc"),
-    Setting("DOCX of 8 MB of text, dedup", COPIES, 64, "dedup in --out out", form="docx"),
+    Setting("bodies of 60 MB, compressed, dedup", REPEATS, 64, "dedup in --out out", form="warc"),
+    Setting("bodies of 60 MB, compressed, load", REPEATS, 64, LOAD, form="warc"),
+    Setting("bodies of 60 MB, compressed, passages", REPEATS, 64, "passages in --out out", form="warc"),
+    Setting("DOCX of 60 MB of text, dedup", REPEATS, 64, "dedup in --out out", form="docx"),
     Setting("a tar of members of 8 MB, dedup", COPIES, 64, "dedup in --out out", form="tar"),
     Setting("a window of 32 MiB, dedup", ORDINARY, 96, "dedup in --out out", form="zst"),
     Setting("a window of 32 MiB, load", ORDINARY, 96, LOAD, form="zst"),
@@ -199,8 +211,11 @@ def docx(path, text):
     main = f'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>{text}'
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
     types = f'<Types><Override PartName="/word/document.xml" ContentType="{kind}"/></Types>'
+    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    relations = f'<Relationships><Relationship Id="1" Type="{relation}" Target="word/document.xml"/></Relationships>'
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("[Content_Types].xml", types)
+        package.writestr("_rels/.rels", relations)
         package.writestr("word/document.xml", main + "</w:t></w:r></w:p></w:body></w:document>")
 
 
