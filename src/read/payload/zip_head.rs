@@ -75,11 +75,20 @@ pub(in crate::read) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
     named
 }
 
+fn is_of_program(name: &[u8]) -> bool {
+    matches!(name, b"META-INF/MANIFEST.MF" | b"AndroidManifest.xml")
+}
+
+/// Whether a member of this name makes a package of a zip file.
+pub(in crate::read) fn is_package_part(name: &[u8]) -> bool {
+    by_name(name).is_some() || is_of_program(name)
+}
+
 /// Whether a package whose first bytes these are holds a program, as jar and apk do.
 pub(in crate::read) fn holds_program(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let Some(member) = ZipMember::first(rest) {
-        if matches!(member.name, b"META-INF/MANIFEST.MF" | b"AndroidManifest.xml") {
+        if is_of_program(member.name) {
             return true;
         }
         rest = member.behind;

@@ -87,7 +87,8 @@ impl MemberContents {
                 more => self.reader.more(&mut unpacking, &mut self.content, more as u64)?,
             }
         }
-        let bytes = usize::try_from(entry.unpacked).unwrap_or(usize::MAX);
+        // The header counts, as it does in other archives.
+        let bytes = usize::try_from(entry.unpacked).unwrap_or(usize::MAX).saturating_add(from);
         if !unpacking.is_over || bytes > fields.max_record_bytes {
             self.formats.document(&entry.path(), &self.content[from..], unpacking.is_over)?;
             if bytes > fields.max_record_bytes {

@@ -11,6 +11,7 @@ use super::numbers::senseless;
 use crate::limits::{MAX_ARCHIVE_MEMBERS, sized};
 use crate::read::bytes::InputFile;
 use crate::read::format::Compression;
+use crate::read::payload::is_package_part;
 use crate::read::source::{Cuts, RowCount, Source};
 
 /// Bytes of the directory that are read at once.
@@ -192,8 +193,9 @@ impl ZipFile {
     /// Those of [`ZipFile::open`].
     pub(super) fn cuts(source: &Source) -> io::Result<Cuts> {
         let (mut places, mut row, mut all) = (Vec::new(), 0, 0_u64);
-        let (mut bytes, mut packed) = BLOCK;
+        let (mut bytes, mut packed, mut is_package) = (BLOCK.0, BLOCK.1, false);
         let mut each = |entry: MemberEntry| {
+            is_package |= is_package_part(&entry.name);
             if bytes >= BLOCK.0 && packed >= BLOCK.1 {
                 places.push(row);
                 (bytes, packed) = (0, 0);
@@ -204,6 +206,11 @@ impl ZipFile {
             row += 1;
         };
         let zip = ZipFile::open_and_tell(source, &mut each)?;
+        if is_package {
+            return Err(senseless(
+                "it is a package of a document or a program; give its name the usual end, or unpack it, and name its folder",
+            ));
+        }
         // What members say that they unfold to only decides how much is read at a stretch.
         let all = all.clamp(1, source.bytes.saturating_mul(100));
         Ok(Cuts { places, rows: Some(RowCount { rows: zip.index.members, bytes: all }), ..Cuts::default() })
