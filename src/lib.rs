@@ -563,6 +563,7 @@
 //! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/job.rs` - what one worker does at a time
+//! - `output/kept/archive.rs` - zip archives without some of their members
 //! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept

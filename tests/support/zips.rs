@@ -148,8 +148,11 @@ pub(crate) fn large_end(members: u64, length: u64, at: u64, comment: &[u8]) -> V
     let numbers = [members, members, length, at].map(u64::to_le_bytes).concat();
     let end = [b"PK\x06\x06", &44_u64.to_le_bytes()[..], &[45, 3, 45, 0], &[0; 8], &numbers].concat();
     let locator = [b"PK\x06\x07", &[0; 4][..], &(at + length).to_le_bytes(), &[1, 0, 0, 0]].concat();
+    let members = u16::try_from(members).unwrap_or(u16::MAX).to_le_bytes();
+    let numbers = [length, at].map(|number| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()).concat();
     let comment_length = u16::try_from(comment.len()).unwrap().to_le_bytes();
-    [&end[..], &locator, b"PK\x05\x06\0\0\0\0", &[0xff; 12], &comment_length, comment].concat()
+    let small = [b"PK\x05\x06\0\0\0\0", &members[..], &members, &numbers, &comment_length, comment].concat();
+    [end, locator, small].concat()
 }
 
 /// An archive, and where its directory begins.

@@ -1,6 +1,7 @@
 //! Members as far as they are documents: what is none is refused before all of it is unpacked.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::member::{ArchiveMember, MemberFormats};
@@ -54,8 +55,11 @@ pub(super) struct MemberContents {
 }
 
 impl MemberContents {
-    pub(super) fn new(zip: &ZipFile, formats: MemberFormats) -> MemberContents {
-        let (index, reader) = (Arc::clone(&zip.index), MemberReader::new(&zip.file));
+    /// Of an archive of which all members of a range will be read, or any.
+    pub(super) fn new(zip: &ZipFile, members: Option<Range<u64>>, formats: MemberFormats) -> MemberContents {
+        let announced = members.and_then(|members| zip.file.again(zip.index.about(&members)));
+        let file = announced.map_or_else(|| Arc::clone(&zip.file), Arc::new);
+        let (index, reader) = (Arc::clone(&zip.index), MemberReader::new(&file));
         MemberContents { index, reader, formats, content: Vec::new(), turn: None }
     }
 

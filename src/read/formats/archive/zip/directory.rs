@@ -5,9 +5,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::end::{ZipEnd, read_some, too_many};
+use super::end::{ZipEnd, read_range, read_some, too_many};
 use super::entry::{ENTRY_BYTES, MemberEntry, RawEntry, entry_length};
 use super::numbers::senseless;
+use super::unpack::HEADER;
 use crate::limits::{MAX_ARCHIVE_MEMBERS, sized};
 use crate::read::bytes::InputFile;
 use crate::read::format::Compression;
@@ -124,6 +125,12 @@ impl ZipIndex {
         }
         // Mostly they are in order.
         starts.sort();
+        // Where something stands before the archive, only its members can tell that the end does not lie.
+        if let Some(first) = starts.first().filter(|_| end.base > 0)
+            && read_range(file, *first..first + HEADER.len() as u64)? != HEADER
+        {
+            return Err(senseless("its members are not where its directory says; bytes of it are missing"));
+        }
         Ok(ZipIndex { end, starts, marks, members })
     }
 
@@ -140,6 +147,13 @@ impl ZipIndex {
     pub(super) fn slot_at(&self, at: usize) -> Range<u64> {
         let end = self.starts.get(at + 1).copied().unwrap_or(self.end.directory.start);
         self.starts.get(at).map_or(0..0, |start| *start..end)
+    }
+
+    /// About the bytes of some members: those of them if all stand in the order of the directory.
+    pub(super) fn about(&self, members: &Range<u64>) -> Range<u64> {
+        let at = |member: u64| usize::try_from(member).unwrap_or(usize::MAX);
+        let start = self.slot_at(at(members.start)).start;
+        start..self.slot_at(at(members.end.saturating_sub(1))).end.max(start)
     }
 
     /// How many places there are at which headers stand.

@@ -52,12 +52,8 @@ impl ZipEnd {
         let members = short(end, 10);
         let [length, offset] = [word(end, 12), word(end, 16)];
         let comment = end[END_BYTES..].to_vec();
-        let is_large = disk == u16::MAX
-            || first == u16::MAX
-            || members == u16::MAX
-            || length == u32::MAX
-            || offset == u32::MAX;
-        let large = if is_large { large_end(file, end_at)? } else { None };
+        // Some programs write both ends where one would do.
+        let large = large_end(file, end_at)?;
         let (length, offset, members, wraps, behind) = match large {
             Some(large) => (large.length, large.offset, large.members, false, large.at),
             None if disk != 0 || first != 0 || here != members => return Err(in_parts()),
@@ -160,7 +156,7 @@ fn large_end(file: &InputFile, end_at: u64) -> io::Result<Option<LargeEnd>> {
         }
         return Ok(Some(LargeEnd { at, members: number(32), length: number(40), offset: number(48) }));
     }
-    Err(senseless("the end of a large archive is not where it is said to be"))
+    Ok(None)
 }
 
 /// All bytes of a range that is in a file.

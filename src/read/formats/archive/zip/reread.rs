@@ -23,7 +23,7 @@ pub(super) fn reread(
     let otherwise = |error| no_damage(source, error).map_or_else(|error| error, |_| changed());
     let zip = ZipFile::open_and_keep(source).map_err(otherwise)?;
     let mut cursor = EntryCursor::new(&zip);
-    let mut contents = MemberContents::new(&zip, formats);
+    let mut contents = MemberContents::new(&zip, None, formats);
     let mut parser = MemberParser::new(formats, fields);
     let mut at = 0;
     while let Some(&row) = offsets.get(at) {

@@ -93,7 +93,7 @@ impl ZipUnit {
         match ZipFile::open_and_keep(&self.source) {
             Ok(zip) => {
                 let (base, cursor) = (zip.index.end.base, EntryCursor::new(&zip));
-                let contents = MemberContents::new(&zip, self.formats);
+                let contents = MemberContents::new(&zip, Some(self.row..self.end), self.formats);
                 self.opened = Some(OpenArchive { base, cursor, contents });
                 Ok(true)
             }
