@@ -26,7 +26,7 @@ pub(super) fn write_archive(
 ) -> Result<u64> {
     let archive = ZipSource::open(source)?;
     let file = File::create_new(target).map_err(|error| Error::io(target, "create", error))?;
-    let mut out = Counted { out: BufWriter::with_capacity(BLOCK, file), bytes: 0 };
+    let mut out = ArchiveFile { out: BufWriter::with_capacity(BLOCK, file), bytes: 0 };
     let mut rest = removed;
     let mut stays = |member: u64, is_blank: bool| {
         let is_removed = rest.first() == Some(&member);
@@ -46,12 +46,12 @@ pub(super) fn write_archive(
 }
 
 /// A file that counts what is written to it.
-struct Counted {
+struct ArchiveFile {
     out: BufWriter<File>,
     bytes: u64,
 }
 
-impl Write for Counted {
+impl Write for ArchiveFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.bytes += written as u64;

@@ -10,10 +10,14 @@ use super::entry::MemberEntry;
 use super::single::{begin_single, end_single, single};
 use super::unpack::{MemberDamage, MemberReader, not_unpacked};
 use crate::error::Error;
+use crate::limits::sized;
 use crate::read::bytes::Turn;
 use crate::read::field::Fields;
 use crate::read::head::wanted;
 use crate::read::record::Refusal;
+
+/// Bytes of a member that are unpacked before it is looked at.
+const SHORT: u64 = sized(32 << 10, 100);
 
 /// Why a member is no document.
 #[derive(Debug)]
@@ -85,6 +89,8 @@ impl MemberContents {
         }
         let mut unpacking = self.reader.begin(entry, slot)?;
         let from = begin_single(entry, &mut self.content);
+        // What is short is not looked at twice.
+        self.reader.more(&mut unpacking, &mut self.content, SHORT)?;
         while !unpacking.is_over {
             match wanted(&self.content[from..]) {
                 0 => break,

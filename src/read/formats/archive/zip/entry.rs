@@ -144,3 +144,57 @@ impl MemberEntry {
 
 /// The most bytes that a deflated byte may be: four repeated stretches of the greatest length.
 const MOST_OF_BYTE: u64 = 4 * 258;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: u32 = u32::MAX;
+
+    /// An entry of the name `n` with some sizes and an offset, and more that is said of it.
+    fn entry(numbers: [u32; 3], more: &[u8]) -> Vec<u8> {
+        let mut entry = vec![0; ENTRY_BYTES];
+        entry[..4].copy_from_slice(ENTRY);
+        entry[28] = 1;
+        entry[30] = u8::try_from(more.len()).expect("short");
+        for (at, number) in [20, 24, 42].into_iter().zip(numbers) {
+            entry[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        }
+        [&entry, &b"n"[..], more].concat()
+    }
+
+    #[test]
+    fn what_is_large_stands_in_its_order_behind_the_name() {
+        let large = |numbers: &[u64]| {
+            let length = 8 * u8::try_from(numbers.len()).expect("few");
+            let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            [&b"xx\x01\0a\x01\0"[..], &[length, 0], &numbers].concat()
+        };
+        let read = |numbers, more: &[u8]| {
+            let bytes = entry(numbers, more);
+            assert_eq!(entry_length(&bytes), Some(bytes.len()));
+            let entry = RawEntry(&bytes).read(10);
+            (entry.packed, entry.unpacked, entry.start)
+        };
+        assert_eq!(read([1, 2, 3], &large(&[7, 8, 9])), (1, 2, Some(13)));
+        assert_eq!(read([MOST, MOST, MOST], &large(&[7, 8, 9])), (8, 7, Some(19)));
+        assert_eq!(read([1, 2, MOST], &large(&[7])), (1, 2, Some(17)));
+        assert_eq!(read([MOST, 2, MOST], &large(&[7, 8])), (7, 2, Some(18)));
+        // What is not there is what four bytes say.
+        assert_eq!(read([MOST, MOST, 3], &large(&[7])), (u64::from(MOST), 7, Some(13)));
+        assert_eq!(read([MOST, 2, 3], b""), (u64::from(MOST), 2, Some(13)));
+        assert_eq!(read([1, 2, MOST], &large(&[u64::MAX])), (1, 2, None));
+    }
+
+    #[test]
+    fn entries_move_where_their_offset_stands() {
+        let large = [&[1, 0, 8, 0][..], &7_u64.to_le_bytes()].concat();
+        for (numbers, more) in [([1, 2, 30], &b""[..]), ([1, 2, 30], &large), ([1, 2, u32::MAX], &large)] {
+            let bytes = entry(numbers, more);
+            let moved = RawEntry(&bytes).moved(5);
+            assert_eq!((RawEntry(&moved).read(0).start, moved.len()), (Some(5), bytes.len()));
+            let differs = bytes.iter().zip(&moved).filter(|(old, new)| old != new).count();
+            assert_eq!(differs, 1);
+        }
+    }
+}
