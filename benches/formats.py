@@ -4,7 +4,7 @@ projects on the same file: megabytes of text a second, and how many documents ea
 
     benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
 
-Readers: mailbox, re and gzip of Python's library; warcio, fastwarc and mwxml where they are installed (pip install warcio
+Readers: mailbox, re, gzip and zipfile of Python's library; warcio, fastwarc and mwxml where they are installed (pip install warcio
 fastwarc mwxml); the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
 times, and the best counts; `alike` on one worker.
 """
@@ -21,6 +21,7 @@ import re
 import shutil
 import subprocess
 import time
+import zipfile
 
 
 def documents(path, most):
@@ -89,6 +90,7 @@ def write(folder, source, most):
     count = size = 0
     files["a.xml"].write(WIKI[0])
     files["b.xml.bz2"].write(bz2.compress(WIKI[0]))
+    archive = zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_DEFLATED)
     pages = []
     for name, text in documents(source, most):
         count, size = count + 1, size + len(text.encode())
@@ -104,9 +106,11 @@ def write(folder, source, most):
         if len(pages) == 100:
             files["b.xml.bz2"].write(bz2.compress(b"".join(pages)))
             pages = []
+        archive.writestr(f"{name}.txt", text)
         (folder / "html" / f"{name}.html").write_bytes(page(text))
     files["a.xml"].write(WIKI[1])
     files["b.xml.bz2"].write(bz2.compress(b"".join(pages)) + bz2.compress(WIKI[1]))
+    archive.close()
     for file in files.values():
         file.close()
     for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz"), ("lz4", "lz4")]:
@@ -170,6 +174,11 @@ def by_json(path):
         return sum("text" in json.loads(line) for line in lines)
 
 
+def by_zipfile(path):
+    with zipfile.ZipFile(path) as archive:
+        return sum(len(archive.read(member)) > 0 for member in archive.infolist())
+
+
 def unpacked(program):
     def run(path):
         subprocess.run([program, "-dc", path], stdout=subprocess.DEVNULL, check=True)
@@ -195,6 +204,8 @@ def readers(name):
             pass
     elif name == "a.mbox":
         yield "mailbox", by_mailbox
+    elif name.endswith(".zip"):
+        yield "zipfile", by_zipfile
     elif name == "a.jsonl":
         yield "json", by_json
     for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:

@@ -24,6 +24,7 @@ mbox       mail     2048  2048 -len_control=0
 trec       tags     2048  2048 -len_control=0
 mediawiki  tags     2048  2048 -len_control=0
 tar        archives 4096  2048 -len_control=0
+zip        zip      4096  2048 -len_control=0
 docx       office   2048  2048 -len_control=0
 odt        office   2048  2048 -len_control=0
 epub       office   2048  2048 -len_control=0

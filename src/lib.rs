@@ -128,6 +128,18 @@
 //! - `read/formats/archive/tar/ends.rs` - where members end
 //! - `read/formats/archive/tar/parser.rs` - members of tar to documents
 //! - `read/formats/archive/tar/links.rs` - links go with what they lead to
+//! - `read/formats/archive/zip/mod.rs` - zip
+//! - `read/formats/archive/zip/numbers.rs` - numbers as zip has them
+//! - `read/formats/archive/zip/names.rs` - names of members, in UTF-8 or as DOS had them
+//! - `read/formats/archive/zip/end.rs` - the end of an archive, found and written
+//! - `read/formats/archive/zip/entry.rs` - members as the directory has them
+//! - `read/formats/archive/zip/directory.rs` - the directory, read in windows
+//! - `read/formats/archive/zip/unpack.rs` - content of members, unpacked step by step
+//! - `read/formats/archive/zip/contents.rs` - members as far as they are documents
+//! - `read/formats/archive/zip/single.rs` - a member by itself
+//! - `read/formats/archive/zip/unit.rs` - the members of a unit
+//! - `read/formats/archive/zip/reread.rs` - reading single members a second time
+//! - `read/formats/archive/zip/rewritten.rs` - an archive that is written again without some of its members
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
 //! - `read/formats/warc/arc.rs` - heads of ARC
@@ -551,6 +563,7 @@
 //! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/job.rs` - what one worker does at a time
+//! - `output/kept/archive.rs` - zip archives without some of their members
 //! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept

@@ -42,6 +42,8 @@ pub const FREE_ROWS: u64 = 1 << 22;
 pub const MAX_NESTING: usize = 4096;
 /// Most members of a packed document, such as a DOCX.
 pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
+/// Most members of a zip archive: where each stands is held while the archive is read.
+pub const MAX_ARCHIVE_MEMBERS: usize = 1 << 22;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

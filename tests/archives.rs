@@ -9,32 +9,11 @@ use alike::read::{Extent, Fields, Input, Record, Refusal, Sink, UnitReader, disc
 
 use crate::support::job::done;
 use crate::support::loads::whole;
+use crate::support::members::documents;
 use crate::support::output::{Output, jsonl, label};
 use crate::support::program::Dir;
 use crate::support::tar::{DIALECTS, Dialect, archive, filled, header, member, name, pax, signed};
 use crate::support::texts::{gzip, unpack, zst};
-
-/// Names and contents of documents: texts, pages and mails, some with names that need more room than a header has.
-fn documents() -> Vec<(String, String)> {
-    let sample = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/licences.jsonl")).unwrap();
-    let texts = jsonl(sample.as_bytes()).into_iter().map(|row| row["text"].as_str().unwrap().to_owned());
-    let document = |(at, text): (usize, String)| match at % 4 {
-        0 => {
-            let text = text.replace('&', "&amp;").replace('<', "&lt;");
-            (format!("a/{at:05}.html"), format!("<!doctype html><title></title><pre>{text}</pre>"))
-        }
-        1 => {
-            let headers = "From: a@b\nTo: b@a\nSubject: s\nMIME-Version: 1.0\n\
-                           Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n";
-            (format!("b/{at:05}.eml"), format!("{headers}{text}\n"))
-        }
-        2 => (format!("c/{at:05}.txt"), text),
-        _ => (format!("d/{}/{at:05}.md", "long".repeat(28)), text),
-    };
-    let mut documents: Vec<_> = texts.enumerate().map(document).collect();
-    documents.sort();
-    documents
-}
 
 /// The documents that a form has room for, as members.
 fn members(dialect: Dialect) -> Vec<(String, Vec<u8>)> {

@@ -103,7 +103,7 @@ fn a_package_that_says_late_what_it_is_goes_by_its_content_and_else_by_its_name(
     assert_eq!(dir.output("late", "out-late").summary["documents"], 1);
     late[0].content = vec![7; 1 << 20];
     dir.write("later", zip(&late));
-    dir.dedup("later --out no").code(3).says("format zip,").says("unpack it");
+    dir.dedup("later --out no").code(3).says("a package of a document").says("unpack it");
     dir.write("later.docx", zip(&late));
     assert_eq!(dir.output("later.docx", "out-later").summary["documents"], 1);
     dir.write("a.docx", zip(&epub_members("a book", "t", "2024")));
@@ -137,7 +137,7 @@ fn other_documents_are_refused_by_their_names() {
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec(), "Microsoft Office", "as DOCX"),
         // What is encrypted is such a file, whatever it is called.
         ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec(), "Microsoft Office", "without a password"),
-        ("a.zip", zip(&[Member::new("a.txt", "text")]), "zip", "unpack it"),
+        ("a.jar", zip(&[Member::new("META-INF/MANIFEST.MF", "text")]), "zip", "unpack it"),
     ] {
         dir.write(&format!("in-{name}/{name}"), &bytes);
         for input in [format!("in-{name}"), format!("in-{name}/{name}"), format!("in-{name}/*")] {

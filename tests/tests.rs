@@ -197,3 +197,5 @@ mod union_oracle;
 mod wire;
 /// Documents that are compared only within one value of a field, or one file.
 mod within;
+/// zip archives: the same documents as in folders, kept members byte for byte, and what damage and lies cost.
+mod zips;

@@ -29,6 +29,7 @@ mod tables;
 mod tests;
 mod tokens;
 mod zipped;
+mod zips;
 
 pub use batches::arrow;
 pub use checkpoint::checkpoint;
@@ -48,6 +49,7 @@ pub use reader::reader;
 pub use run::run;
 pub use tables::tables;
 pub use tokens::tokens;
+pub use zips::zip;
 
 use alike::simd::Simd;
 

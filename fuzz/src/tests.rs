@@ -3,7 +3,7 @@
 use crate::{
     arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html,
     labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar,
-    tokens, trec, tsv, warc,
+    tokens, trec, tsv, warc, zip,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.
@@ -152,6 +152,17 @@ fn mail_holds() {
 fn records_between_tags_hold() {
     files(trec, 24, include_str!("../dictionaries/tags.dict"), 150);
     files(mediawiki, 25, include_str!("../dictionaries/tags.dict"), 150);
+}
+
+#[test]
+fn members_of_a_directory_hold() {
+    files(zip, 38, include_str!("../dictionaries/zip.dict"), 200);
+    // A good archive, without every so manieth member, with all fields.
+    for apart in 0..8 {
+        for wanted in 0..=127 {
+            zip(&[wanted & 110, 0, 1, apart, 2]);
+        }
+    }
 }
 
 #[test]

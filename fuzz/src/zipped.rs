@@ -3,7 +3,7 @@
 use std::io::Write;
 
 /// A zip file of members: the first one stored, the others deflated.
-fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut file, mut directory) = (Vec::new(), Vec::new());
     for (at, (name, content)) in members.iter().enumerate() {
         let mut sum = flate2::Crc::new();

@@ -4,7 +4,6 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::date::Day;
 use super::field::Fields;
 use super::format::Numbering;
 use super::record::{Record, Refusal, Sink};
@@ -106,9 +105,11 @@ pub(super) trait Codec {
     }
 }
 
-/// Reads records of a source again, as [`reread`](super::reread()) has it.
-pub(super) type Rereader =
-    fn(&Source, u32, &[u64], &Fields, &mut dyn FnMut(usize, &str, Day) -> Result<()>) -> Result<()>;
+/// Takes records that are read again: the place of each among those asked for, and as much of it as the format reads.
+pub(super) type TakeAgain<'a> = dyn FnMut(usize, &Record<'_>) -> Result<()> + 'a;
+
+/// Reads records of a source again, as [`reread_records`](super::reread_records) has it.
+pub(super) type Rereader = Box<dyn Fn(&Source, u32, &[u64], &Fields, &mut TakeAgain<'_>) -> Result<()>>;
 
 /// The records of a unit, read step by step: a step is about a mebibyte.
 pub(super) trait Records: Send {

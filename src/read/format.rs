@@ -36,6 +36,8 @@ pub enum Format {
     MediaWiki,
     /// An archive of files, one behind the other.
     Tar,
+    /// An archive of files, with a directory at its end.
+    Zip,
     /// The whole file is one document of Word.
     #[cfg(feature = "office")]
     Docx,

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use super::BOM;
 use super::bytes::open_decompressed;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
-use super::payload::{PackageKind, begins_package, package_kind};
+use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
 use super::windowed::carries;
 use crate::limits::MAX_METADATA_BYTES;
@@ -18,6 +18,13 @@ use crate::limits::MAX_METADATA_BYTES;
 pub(super) const HEAD_BYTES: usize = 8 << 10;
 /// Bytes looked at for the end of the first line of a text file that begins like JSON.
 const LINE: usize = 4 << 20;
+/// How names of packages end: documents, programs, and numbers.
+const PACKAGES: [&str; 44] = [
+    "docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xlsb", "xltx", "xltm", "pptx", "pptm", "potx", "ppsx",
+    "vsdx", "odt", "ott", "ods", "ots", "odp", "otp", "odg", "odf", "epub", "pages", "numbers", "key", "jar",
+    "war", "ear", "aar", "apk", "aab", "ipa", "xpi", "whl", "nupkg", "vsix", "appx", "msix", "npz", "pt",
+    "pth", "keras", "kmz",
+];
 /// Bytes looked at of a package that does not say at once what it is.
 const PACKAGE: usize = 256 << 10;
 
@@ -151,6 +158,18 @@ impl FileHead {
         let begins = begins_package(&self.bytes) || !self.is_empty() && b"PK\x03".starts_with(&self.bytes);
         let named = self.extension().is_some_and(|extension| extensions.contains(&extension));
         begins && named && self.package.is_none()
+    }
+
+    /// Whether the file begins like a zip archive: with a member, with its end, or as a part of a divided one that is whole.
+    pub(super) fn begins_zip(&self) -> bool {
+        let begins: [&[u8]; 4] = [b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08PK", b"PK00PK"];
+        begins.iter().any(|begin| self.bytes.starts_with(begin))
+    }
+
+    /// Whether the file is a package of anything, or is called so: it is no archive to whoever made it.
+    pub(super) fn is_package(&self) -> bool {
+        let is_called = self.extension().is_some_and(|extension| PACKAGES.contains(&extension));
+        self.package.is_some() || is_called && self.begins_zip() || holds_program(&self.bytes)
     }
 
     /// Whether the file is compressed.

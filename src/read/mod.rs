@@ -39,9 +39,9 @@ pub use date::{Day, day, month_of, written_month};
 pub use field::{FieldPath, Fields, OBSERVED_FIELDS};
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
-pub use formats::text_member;
 #[cfg(feature = "parquet")]
 pub use formats::{ArrowSource, BatchFate, ColumnRows, FileRange, ParquetSource, PutBatch, row_objects};
+pub use formats::{ZipSource, text_member};
 pub use formats::{
     boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,
     with_companions,

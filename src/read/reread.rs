@@ -33,14 +33,10 @@ pub fn reread(
     fields: &Fields,
     each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
 ) -> Result<()> {
-    if let Some(reread) = codec(source.format).rereader() {
-        source.unchanged()?;
-        return if offsets.is_empty() { Ok(()) } else { reread(source, file, offsets, fields, each) };
-    }
     reread_records(source, file, offsets, fields, &mut |index, record| each(index, record.text, record.day))
 }
 
-/// The same with all of each record, where records are stretches of bytes.
+/// The same with all of each record, where it has more than its text when it is read again: a row has not.
 ///
 /// # Errors
 /// Those of [`reread`].
@@ -54,6 +50,9 @@ pub fn reread_records(
     source.unchanged()?;
     if offsets.is_empty() {
         return Ok(());
+    }
+    if let Some(reread) = codec(source.format).rereader() {
+        return reread(source, file, offsets, fields, each);
     }
     let window = Window::open(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
     let codec = codec(source.format);

@@ -69,7 +69,6 @@ pub(crate) struct RowCount {
 #[derive(Clone, Default)]
 pub(crate) struct FromBefore(Arc<Mutex<Option<Arc<dyn Any + Send + Sync>>>>);
 
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only formats of rows keep something"))]
 impl FromBefore {
     /// What is kept.
     pub(crate) fn get(&self) -> Option<Arc<dyn Any + Send + Sync>> {
@@ -140,7 +139,6 @@ impl Source {
     }
 
     /// The bytes on disk that stand for what is before a place.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only formats of rows ask"))]
     pub(crate) fn bytes_before(&self, place: u64) -> u64 {
         self.cuts.rows.map_or(place, |rows| scaled(place, self.bytes, rows.rows))
     }

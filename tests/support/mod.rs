@@ -33,6 +33,8 @@ pub(crate) mod local;
 pub(crate) mod loss;
 /// Processes that meet on this machine: addresses, members, and threads in place of machines.
 pub(crate) mod meeting;
+/// Documents of several kinds, as members of archives.
+pub(crate) mod members;
 /// Every method as a command line, and documents that all of them find something in.
 pub(crate) mod methods;
 /// The obvious independent program that `join` is held against.
@@ -79,3 +81,5 @@ pub(crate) mod upkeep;
 /// What a server of objects does with what is written to it.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 pub(crate) mod uploads;
+/// zip archives, made byte by byte.
+pub(crate) mod zips;

@@ -144,8 +144,8 @@ impl<'a> Prepared<'a> {
         if let Some(source) = bound.filter(|_| ahead.manifest().store_text) {
             return Err(Error::input(
                 &source.path,
-                "a row of it is nothing without its file, and the collection keeps records (--store-text): load it into one \
-                 that does not, or convert it to JSON Lines",
+                "a record of it is nothing without its file, and the collection keeps records (--store-text): load it into one \
+                 that does not, or convert it to JSON Lines; an archive can be unpacked",
             ));
         }
         let frozen_tables = frozen(&ahead.tables())?;

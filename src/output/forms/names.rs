@@ -7,10 +7,10 @@ use super::form::RecordForm;
 use crate::read::{Compression, Source, names_apart};
 
 /// How names of files end that say what is in them.
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 27] = [
     ".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".tab", ".parquet", ".arrow", ".feather", ".warc", ".wet",
     ".arc", ".mbox", ".trec", ".xml", ".txt", ".html", ".htm", ".eml", ".ids", ".tar", ".tgz", ".tzst",
-    ".tbz", ".tbz2", ".txz",
+    ".tbz", ".tbz2", ".txz", ".zip",
 ];
 
 /// The name of what is written of a source in a form, or in its own: without its end, and that.

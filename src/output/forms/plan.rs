@@ -155,7 +155,7 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
             let why = "what stands around its pages would be lost where an export is divided";
             Err(refused(source, why, "--shard-size"))
         }
-        (None, Format::Tar) if divided => {
+        (None, Format::Tar | Format::Zip) if divided => {
             let why = "folders and links would be lost where an archive is divided";
             Err(refused(source, why, "--shard-size"))
         }

@@ -265,7 +265,9 @@ impl FormWriter<'_> {
         };
         let emptied = match way {
             #[cfg(feature = "parquet")]
-            Way::Lines(_) if !crate::read::stands_alone(source.format) => {
+            Way::Lines(_)
+                if matches!(source.format, crate::read::Format::Parquet | crate::read::Format::Arrow) =>
+            {
                 self.read_rows(source, selection, encoder)?
             }
             _ => self.read_units(at, selection, encoder)?,

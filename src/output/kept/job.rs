@@ -23,6 +23,8 @@ pub(super) enum Job {
     Whole { source: usize },
     /// A piece of a divided source.
     Piece { source: usize, piece: CopyPiece },
+    /// All of a zip archive that loses members.
+    Archive { source: usize },
     /// A row group that loses some of its rows, and its bytes.
     #[cfg(feature = "parquet")]
     Group { source: usize, group: usize, bytes: u64 },

@@ -1,5 +1,6 @@
 //! The input files without the removed records, or these alone: same names, same compression, records byte for byte.
 
+mod archive;
 mod filter;
 mod job;
 mod lz4;
@@ -25,9 +26,10 @@ use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, InputFile, Source, boundaries, file_header, has_companions, is_one_record, lookahead,
-    open_decompressed, stands_alone, with_companions,
+    Compression, Format, InputFile, Source, boundaries, file_header, has_companions, is_one_record,
+    lookahead, open_decompressed, stands_alone, with_companions,
 };
+use archive::write_archive;
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
 use metered::Metered;
@@ -92,13 +94,16 @@ fn write_kept_sized(
     let (divided, whole): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
     kept.divide(&divided, &mut jobs)?;
-    let mut last = Vec::new();
-    debug_assert!(cfg!(feature = "parquet") || assembled.is_empty());
+    let (columns, archives): (Vec<usize>, Vec<usize>) =
+        assembled.iter().partition(|&&source| sources[source].format != Format::Zip);
+    jobs.extend(archives.iter().map(|&source| Job::Archive { source }));
+    let mut last: Vec<Job> = Vec::new();
+    debug_assert!(cfg!(feature = "parquet") || columns.is_empty());
     #[cfg(feature = "parquet")]
     {
-        let groups = kept.columns().divide(&assembled)?;
+        let groups = kept.columns().divide(&columns)?;
         jobs.extend(groups.into_iter().map(|(source, group, bytes)| Job::Group { source, group, bytes }));
-        last.extend(assembled.iter().map(|&source| Job::Assembled { source }));
+        last.extend(columns.iter().map(|&source| Job::Assembled { source }));
     }
     // Large jobs first, so that no worker is left with one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
@@ -266,7 +271,7 @@ impl KeptWriter<'_> {
             || (matches!(self.sources[source].compression, Compression::None) && !self.is_assembled(source))
     }
 
-    /// Whether the source is put together of parts: it loses rows, and a row is no stretch of bytes.
+    /// Whether the source is put together of parts: it loses records, and says elsewhere where these are.
     fn is_assembled(&self, source: usize) -> bool {
         !stands_alone(self.sources[source].format) && !self.chosen.removed[source].is_empty()
     }
@@ -296,6 +301,7 @@ impl KeptWriter<'_> {
             Job::Group { bytes, .. } => bytes.saturating_mul(30),
             #[cfg(feature = "parquet")]
             Job::Assembled { source } => self.sources[*source].bytes,
+            Job::Archive { source } => self.sources[*source].bytes,
         }
     }
 
@@ -352,6 +358,15 @@ impl KeptWriter<'_> {
             Job::Group { source, group, bytes } => self.columns().write_group(source, group, bytes),
             #[cfg(feature = "parquet")]
             Job::Assembled { source } => self.columns().assemble(source, &self.target(source)),
+            Job::Archive { source } => {
+                let (of, removed) = (&self.sources[source], &self.chosen.removed[source]);
+                of.unchanged()?;
+                let chosen = (self.chosen.side, &**removed);
+                let bytes = write_archive(of, chosen, &self.target(source), self.progress)?;
+                self.progress.advance(of.bytes);
+                of.unchanged()?;
+                Ok(bytes)
+            }
             Job::Whole { source } => {
                 self.sources[source].unchanged()?;
                 let bytes = self.write_whole(source, buffer)?;

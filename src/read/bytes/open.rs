@@ -78,10 +78,6 @@ impl InputFile {
     }
 
     /// Another one that reads a range of the same, if that is worth it: not of a file that is at hand.
-    #[cfg_attr(
-        not(feature = "parquet"),
-        expect(dead_code, reason = "only columns are read from several places")
-    )]
     pub(in crate::read) fn again(&self, range: Range<u64>) -> Option<InputFile> {
         match &self.opened {
             OpenedInput::File(_) => None,

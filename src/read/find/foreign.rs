@@ -15,6 +15,8 @@ const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
 const EXTRACT: &str = "extract its text first";
 const CONVERT: &str = "convert it to JSON Lines or CSV";
 const UNZIP: &str = "unpack it, and name its folder";
+const ZIP: &str = "zip";
+const ZIP_WITHIN: &str = "decompress it: what is in it stands at its end";
 const SAVE: &str = "save it as DOCX or ODT, without a password, or its tables as CSV";
 #[cfg(not(feature = "office"))]
 const BUILD: &str =
@@ -45,8 +47,8 @@ const KNOWN: [Foreign; 18] = [
     Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
     Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK },
     Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK },
-    Foreign { magic: b"PK\x03\x04", name: "zip", instead: UNZIP },
-    Foreign { magic: b"PK\x05\x06", name: "zip", instead: UNZIP },
+    Foreign { magic: b"PK\x03\x04", name: ZIP, instead: UNZIP },
+    Foreign { magic: b"PK\x05\x06", name: ZIP, instead: UNZIP },
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: UNZIP },
     Foreign { magic: PARQUET, name: "Parquet", instead: PARQUET_INSTEAD },
     Foreign { magic: b"PARE", name: "Parquet with an encrypted footer", instead: "decrypt it" },
@@ -59,15 +61,19 @@ const KNOWN: [Foreign; 18] = [
 ];
 
 impl Foreign {
-    /// The format of a file that begins so. Parquet and Arrow that are compressed as a whole cannot be read at their ends and
-    /// their parts, as they have to be.
+    /// The format of a file that begins so. Parquet, Arrow and zip that are compressed as a whole cannot be read at their ends
+    /// and their parts, as they have to be; what is zip otherwise and is not read is a package.
     pub(in crate::read) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
         let is_read = |format: &Foreign| {
             cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
         };
         let known = KNOWN.into_iter().find(|format| head.starts_with(format.magic));
+        let within = |format: Foreign| match format.name == ZIP && is_compressed {
+            true => Foreign { instead: ZIP_WITHIN, ..format },
+            false => format,
+        };
         let stream = begins_arrow_stream(head).then_some(ARROW_FILE);
-        known.or(stream).filter(|format| !is_read(format))
+        known.or(stream).filter(|format| !is_read(format)).map(within)
     }
 
     /// What the format is called.

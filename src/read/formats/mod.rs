@@ -33,7 +33,8 @@ use super::format::{Compression, Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
-use archive::{MemberFormats, MemberKind, Tar};
+pub use archive::ZipSource;
+use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
 pub use arrow::{ArrowSource, BatchFate, PutBatch};
 use csv::Csv;
@@ -69,6 +70,7 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         Format::Trec => Box::new(Trec),
         Format::MediaWiki => Box::new(MediaWiki),
         Format::Tar => Box::new(Tar { members: MEMBERS }),
+        Format::Zip => Box::new(Zip { members: MEMBERS }),
         #[cfg(feature = "office")]
         Format::Docx => Box::new(Office::Docx),
         #[cfg(feature = "office")]
@@ -106,6 +108,8 @@ pub(super) fn foreign(head: &FileHead, format: Option<Format>) -> Option<Foreign
         None | Some(Format::JsonLines) => true,
         Some(Format::Text) => !head.is_called_text() || !head.is_text(),
         Some(Format::Csv { .. }) => !head.is_text(),
+        // What is in it stands at its end.
+        Some(Format::Zip) => head.is_compressed(),
         Some(_) => false,
     };
     let package = || head.package().and_then(Foreign::of_package);
@@ -306,6 +310,16 @@ static FORMATS: &[FormatRow] = &[
             of: |_| Format::Tar,
         }],
     },
+    FormatRow {
+        code: archive::ZIP_CODE,
+        of: |beside| (beside == 0).then_some(Format::Zip),
+        recognise: archive::recognise_zip,
+        names: &[SaidFormat {
+            name: "zip",
+            about: "An archive: a text, a page or a mail a member",
+            of: |_| Format::Zip,
+        }],
+    },
     #[cfg(feature = "office")]
     FormatRow {
         code: office::CODES[0],
@@ -400,7 +414,9 @@ mod tests {
         for (format, code) in [(Format::Parquet, 3), (Format::Arrow, 9)] {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
-        for (format, code) in [(Format::Trec, 16), (Format::MediaWiki, 17)] {
+        for (format, code) in
+            [(Format::Trec, 16), (Format::MediaWiki, 17), (Format::Tar, 18), (Format::Zip, 24)]
+        {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
         assert_eq!((Format::Rtf.code(), Format::of_code(23)), (23, Some(Format::Rtf)));
@@ -420,7 +436,7 @@ mod tests {
         let parquet: &[&str] = if cfg!(feature = "parquet") { &["parquet", "arrow"] } else { &[] };
         let office: &[&str] = if cfg!(feature = "office") { &["docx", "odt", "epub"] } else { &[] };
         let lines = &["jsonl", "text", "csv", "tsv"][..];
-        let files = &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar"][..];
+        let files = &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar", "zip"][..];
         assert_eq!(named, [lines, parquet, files, office, &["rtf"]].concat());
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());

@@ -17,7 +17,7 @@ pub(super) use headers::HeaderLines;
 use html::html_title;
 pub(super) use html::{html_text, looks_like_html};
 pub(super) use http::Response;
-pub(super) use zip_head::{PackageKind, begins_package, package_kind};
+pub(super) use zip_head::{PackageKind, begins_package, holds_program, is_package_part, package_kind};
 
 /// Whether bytes are HTML, other text, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -75,6 +75,27 @@ pub(in crate::read) fn package_kind(bytes: &[u8]) -> Option<PackageKind> {
     named
 }
 
+fn is_of_program(name: &[u8]) -> bool {
+    matches!(name, b"META-INF/MANIFEST.MF" | b"AndroidManifest.xml")
+}
+
+/// Whether a member of this name makes a package of a zip file.
+pub(in crate::read) fn is_package_part(name: &[u8]) -> bool {
+    by_name(name).is_some() || is_of_program(name)
+}
+
+/// Whether a package whose first bytes these are holds a program, as jar and apk do.
+pub(in crate::read) fn holds_program(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    while let Some(member) = ZipMember::first(rest) {
+        if is_of_program(member.name) {
+            return true;
+        }
+        rest = member.behind;
+    }
+    false
+}
+
 /// A member, as far as it is there.
 struct ZipMember<'a> {
     name: &'a [u8],
@@ -216,7 +237,9 @@ mod tests {
             [("a.txt", "x"), ("mimetype", "text/plain"), ("word/a.txt", "x"), ("[Content_Types].xml", "x")]
         {
             let bytes = member(name, content.as_bytes(), 1);
-            assert_eq!(package_kind(&bytes), None, "{name}");
+            assert_eq!((package_kind(&bytes), holds_program(&bytes)), (None, false), "{name}");
+            let manifest = [&bytes[..], &member("META-INF/MANIFEST.MF", b"x", 1)].concat();
+            assert!(holds_program(&manifest), "{name}");
             assert!((0..bytes.len()).all(|length| package_kind(&bytes[..length]).is_none()), "{name}");
         }
     }

@@ -105,7 +105,7 @@ impl Codec for Arrow {
     }
 
     fn rereader(&self) -> Option<Rereader> {
-        Some(reread::reread)
+        Some(Box::new(reread::reread))
     }
 }
 

@@ -6,7 +6,7 @@ use super::metadata::layout::ArrowFile;
 use super::rows::no_damage;
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::read::date::Day;
+use crate::read::codec::TakeAgain;
 use crate::read::field::Fields;
 use crate::read::formats::parquet::row_record;
 use crate::read::source::Source;
@@ -17,7 +17,7 @@ pub(super) fn reread(
     file_number: u32,
     offsets: &[u64],
     fields: &Fields,
-    each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
+    each: &mut TakeAgain<'_>,
 ) -> Result<()> {
     let changed = || Error::Changed(source.path.clone());
     // Whether it was a change, and of what, was settled the first time.
@@ -72,7 +72,7 @@ pub(super) fn reread(
             let record = row_record(fields, Position::new(file_number, offset), 1, text, others);
             let record = record.map_err(|_| changed())?;
             while offsets.get(at) == Some(&offset) {
-                each(at, record.text, record.day)?;
+                each(at, &record)?;
                 at += 1;
             }
         }

@@ -117,7 +117,7 @@ impl Codec for Parquet {
     }
 
     fn rereader(&self) -> Option<Rereader> {
-        Some(reread::reread)
+        Some(Box::new(reread::reread))
     }
 }
 

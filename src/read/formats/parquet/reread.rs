@@ -10,7 +10,7 @@ use super::rows::{no_room, row_record};
 use super::thrift::damaged;
 use crate::document::Position;
 use crate::error::{Error, Result};
-use crate::read::date::Day;
+use crate::read::codec::TakeAgain;
 use crate::read::field::Fields;
 use crate::read::source::Source;
 
@@ -23,7 +23,7 @@ pub(super) fn reread(
     file_number: u32,
     offsets: &[u64],
     fields: &Fields,
-    each: &mut dyn FnMut(usize, &str, Day) -> Result<()>,
+    each: &mut TakeAgain<'_>,
 ) -> Result<()> {
     let changed = || Error::Changed(source.path.clone());
     // Whether it was a change, and of what, was settled the first time.
@@ -62,7 +62,7 @@ pub(super) fn reread(
             let others = cells.others.each_ref().map(|cells| cells.get(row));
             let record = row_record(fields, Position::new(file_number, offset), 1, &cells.texts[row], others);
             let record = record.map_err(|_| changed())?;
-            each(at, record.text, record.day)?;
+            each(at, &record)?;
             at += 1;
         }
         rows.give_back();
@@ -184,8 +184,8 @@ mod tests {
         }
         assert_eq!(found.0, [0, 1, 2, 6, 7, 8, 9, 10, 11]);
         let mut again = Vec::new();
-        let mut each = |at: usize, text: &str, _: Day| {
-            again.push((found.0[at], text.to_owned()));
+        let mut each = |at: usize, record: &crate::read::Record<'_>| {
+            again.push((found.0[at], record.text.to_owned()));
             Ok(())
         };
         reread(&source, 0, &found.0, &fields, &mut each).expect("all of them");

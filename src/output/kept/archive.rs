@@ -1,0 +1,64 @@
+//! zip archives that lose members: those that stay are copied as they stand.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::limits::sized;
+use crate::output::chosen::Side;
+use crate::progress::Progress;
+use crate::read::{Source, ZipSource};
+
+/// Bytes that are written at once.
+const BLOCK: usize = sized(256 << 10, 64);
+
+/// Writes an archive without the members at the ascending numbers `removed`, or of these alone; its length. Folders and links are
+/// no documents, and stay where any do.
+///
+/// # Errors
+/// [`Error::Input`] if the source is not what it was; [`Error::Io`] and [`Error::Interrupted`].
+pub(super) fn write_archive(
+    source: &Source,
+    (side, removed): (Side, &[u64]),
+    target: &Path,
+    progress: &Progress,
+) -> Result<u64> {
+    let archive = ZipSource::open(source)?;
+    let file = File::create_new(target).map_err(|error| Error::io(target, "create", error))?;
+    let mut out = ArchiveFile { out: BufWriter::with_capacity(BLOCK, file), bytes: 0 };
+    let mut rest = removed;
+    let mut stays = |member: u64, is_blank: bool| {
+        let is_removed = rest.first() == Some(&member);
+        rest = &rest[usize::from(is_removed)..];
+        match side {
+            Side::Kept | Side::Annotated => is_blank || !is_removed,
+            Side::Removed => is_removed && !is_blank,
+        }
+    };
+    let written = archive.write(&mut stays, &mut out, progress).and_then(|()| out.flush());
+    // What the system says is about the file being written, as what is read was read before.
+    written.map_err(|error| match error.raw_os_error() {
+        Some(_) => Error::io(target, "write", error),
+        None => ZipSource::failed(source, error),
+    })?;
+    Ok(out.bytes)
+}
+
+/// A file that counts what is written to it.
+struct ArchiveFile {
+    out: BufWriter<File>,
+    bytes: u64,
+}
+
+impl Write for ArchiveFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
