@@ -20,7 +20,8 @@ pub(crate) fn is_asked_for(words: &[OsString]) -> bool {
 /// Has PDFs read by this program.
 pub(crate) fn name_program() {
     // What the name leads to may be another version by the time it is started.
-    let program = if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
+    let program =
+        if cfg!(target_os = "linux") { Ok("/proc/self/exe".into()) } else { std::env::current_exe() };
     if let Ok(program) = program {
         read_pdfs_with(PdfProgram { program, arguments: vec![WORD.into()] });
     }

@@ -65,9 +65,8 @@ fn the_same_documents_are_the_same_clusters() {
         assert!(found.rejected.is_empty(), "{:?}", found.rejected);
         assert_eq!(decided(&found), expected, "{workers} workers");
         assert_eq!(found.kept.len(), documents().len() - expected.len());
-        let same = |(name, bytes): (&String, &Vec<u8>)| {
-            std::fs::read(dir.join("in").join(name)).unwrap() == *bytes
-        };
+        let same =
+            |(name, bytes): (&String, &Vec<u8>)| std::fs::read(dir.join("in").join(name)).unwrap() == *bytes;
         assert!(found.kept.iter().all(same));
     }
     done(&dir, (2, 2), &format!("dedup {} --out two", dir.join("in").display()));
@@ -110,7 +109,8 @@ fn wherever_it_is_met_it_is_the_same() {
             let out = format!("out-{}", input.replace(['/', '*'], "-"));
             let found = dir.output(&format!("{input} --to jsonl"), &out);
             let written = jsonl(found.kept.values().next().unwrap());
-            let [title, date, text] = ["title", "date", "text"].map(|name| written[0][name].as_str().unwrap());
+            let [title, date, text] =
+                ["title", "date", "text"].map(|name| written[0][name].as_str().unwrap());
             assert_eq!(
                 (title, date, text.trim()),
                 ("A & \u{df}", "2024-01-02T03:04:05+01:30", "Some <text> &\ncaf\u{e9} \u{1f600}"),
@@ -143,7 +143,7 @@ fn what_has_no_text_is_refused_by_its_reason() {
             .to_vec(),
     ]].concat()));
     for workers in [1, 2] {
-        let found = dir.output(&format!("in -w {workers} --max-rejected 50%"), &format!("out{workers}"));
+        let found = dir.output(&format!("in -w {workers} --max-rejected 70%"), &format!("out{workers}"));
         let mut told: Vec<(String, String, bool)> = found
             .rejected
             .iter()
@@ -214,24 +214,34 @@ fn loops_and_depths_end() {
     let mut tree = page(b"BT /F 9 Tf (text) Tj ET");
     tree[2] = b"<< /Type /Pages /Kids [3 0 R 4 0 R 3 0 R] /Count 3 /MediaBox [0 0 612 792] >>".to_vec();
     let mut drawn = page(b"BT /F 9 Tf (text) Tj ET /X Do");
-    drawn.push(stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 7 0 R >> >>", b"/X Do"));
+    drawn.push(stream(
+        "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 7 0 R >> >>",
+        b"/X Do",
+    ));
     let mut length = page(b"BT /F 9 Tf (text) Tj ET");
     length[4] = b"<< /Length 5 0 R >>\nstream\nBT /F 9 Tf (text) Tj ET\nendstream".to_vec();
     let mut inherited = page(b"BT /F 9 Tf (text) Tj ET");
     inherited[3] = b"<< /Type /Page /Parent 4 0 R /Contents 5 0 R >>".to_vec();
     for (name, objects) in [("tree", tree), ("drawn", drawn), ("length", length), ("inherited", inherited)] {
         let found = read(&file(&objects), "");
-        let told = found.as_ref().map_or_else(|why| why.contains("malformed") || why.contains("no text"), |text| text.contains("text"));
+        let told = found.as_ref().map_or_else(
+            |why| why.contains("malformed") || why.contains("no text"),
+            |text| text.contains("text"),
+        );
         assert!(told, "{name}: {found:?}");
     }
     for (open, close) in [("[", "]"), ("<< /A ", " >>"), ("q ", "Q ")] {
         for depth in [1000, 300_000] {
             let nested = format!("{}{} BT /F 9 Tf (text) Tj ET", open.repeat(depth), close.repeat(depth));
             let mut objects = page(nested.as_bytes());
-            objects.extend([b"null".to_vec(), format!("{}{}", open.repeat(depth), close.repeat(depth)).into()]);
+            objects
+                .extend([b"null".to_vec(), format!("{}{}", open.repeat(depth), close.repeat(depth)).into()]);
             objects[1] = b"<< /Title 8 0 R >>".to_vec();
             let found = read(&file(&objects), "");
-            let told = found.as_ref().map_or_else(|why| why.contains("no text") || why.contains("malformed"), |text| text == "text");
+            let told = found.as_ref().map_or_else(
+                |why| why.contains("no text") || why.contains("malformed"),
+                |text| text == "text",
+            );
             assert!(told, "{open}{depth}: {found:?}");
         }
     }
@@ -241,7 +251,10 @@ fn loops_and_depths_end() {
 fn endless() -> Vec<u8> {
     let mut objects = page(b"/X Do");
     for at in 0..40 {
-        let next = format!("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X {} 0 R >> >>", at + 8);
+        let next = format!(
+            "/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X {} 0 R >> >>",
+            at + 8
+        );
         objects.push(stream(&next, "/X Do ".repeat(10).as_bytes()));
     }
     file(&objects)
@@ -254,7 +267,7 @@ fn a_pdf_without_an_end_costs_a_file_and_no_run() {
     dir.write("in/b.pdf", endless());
     dir.write("in/c.pdf", pdf("another text", "T", "2024"));
     let begun = Instant::now();
-    let found = dir.output("in -w 1 --max-rejected 50%", "out");
+    let found = dir.output("in -w 1 --method exact --max-rejected 50%", "out");
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     assert_eq!(found.summary["documents"], 2);
     let reasons: Vec<String> = found.rejected.iter().map(|row| label(&row["reason"])).collect();
@@ -264,7 +277,9 @@ fn a_pdf_without_an_end_costs_a_file_and_no_run() {
 /// The processes that read PDFs below a process.
 #[cfg(target_os = "linux")]
 fn readers(parent: u32) -> Vec<u32> {
-    let listed = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let listed = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_reader = |id: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
@@ -293,7 +308,9 @@ fn who_reads_ends_with_who_asks_and_another_takes_its_place() {
     use rustix::process::{Pid, Signal, kill_process};
 
     let gone = |reader: u32| {
-        until("the reader ends", || (!std::path::Path::new(&format!("/proc/{reader}/exe")).exists()).then_some(()));
+        until("the reader ends", || {
+            (!std::path::Path::new(&format!("/proc/{reader}/exe")).exists()).then_some(())
+        });
     };
     let kill = |id: u32, signal| kill_process(Pid::from_raw(id as i32).unwrap(), signal).unwrap();
     for signal in [Signal::KILL, Signal::INT, Signal::TERM] {
@@ -306,16 +323,18 @@ fn who_reads_ends_with_who_asks_and_another_takes_its_place() {
         child.wait().unwrap();
         assert!(begun.elapsed() < Duration::from_secs(3), "{signal:?}: {:?}", begun.elapsed());
         gone(reader);
-        assert_eq!(dir.names().iter().filter(|name| *name != "in").count(), 0, "{:?}", dir.names());
+        // What is killed cannot remove what it has begun to write.
+        assert!(signal == Signal::KILL || dir.names() == ["in"], "{:?}", dir.names());
     }
     // One that is killed costs nothing if it has read others before, and else the file.
     let dir = Dir::new();
     dir.write("in/a.pdf", pdf("a text", "T", "2024"));
     dir.write("in/b.pdf", endless());
-    let child = start(&dir, "dedup in --out out -w 1 --max-rejected 100%");
+    let child = start(&dir, "dedup in --out out -w 1 --method exact --max-rejected 100%");
     let mut killed = BTreeSet::new();
     while killed.len() < 2 {
-        let reader = until("a reader", || readers(child.id()).into_iter().find(|reader| !killed.contains(reader)));
+        let reader =
+            until("a reader", || readers(child.id()).into_iter().find(|reader| !killed.contains(reader)));
         // It may be at work on the first one.
         std::thread::sleep(Duration::from_millis(500));
         kill(reader, Signal::KILL);
@@ -325,7 +344,11 @@ fn who_reads_ends_with_who_asks_and_another_takes_its_place() {
     assert!(child.wait_with_output().unwrap().status.success());
     let found = Output::read(&dir.join("out"));
     assert_eq!(found.summary["documents"], 1);
-    assert!(label(&found.rejected[0]["reason"]).contains("the process that read it broke"), "{:?}", found.rejected);
+    assert!(
+        label(&found.rejected[0]["reason"]).contains("the process that read it broke"),
+        "{:?}",
+        found.rejected
+    );
 }
 
 #[test]

@@ -136,11 +136,11 @@ mod office;
 /// Parquet: the same documents as from lines, files with the rows that are kept, and what damage costs.
 #[cfg(feature = "parquet")]
 mod parquet;
+/// Passages that are repeated within and between documents: against an obvious program, in every shape.
+mod passages;
 /// PDF: the same documents, kept files, and what damage, bombs and pages without an end cost.
 #[cfg(feature = "pdf")]
 mod pdf;
-/// Passages that are repeated within and between documents: against an obvious program, in every shape.
-mod passages;
 /// What commands print: the forms of data, the log of commits, colours; and waiting for a lock.
 mod printed;
 /// `dedup` as several processes.

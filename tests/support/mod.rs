@@ -44,11 +44,11 @@ pub(crate) mod outputs;
 /// Packed documents, made byte by byte.
 #[cfg(feature = "office")]
 pub(crate) mod packages;
+/// Pages about runs, taken apart.
+pub(crate) mod page;
 /// PDFs, made object by object, and those of other tools.
 #[cfg(feature = "pdf")]
 pub(crate) mod pdfs;
-/// Pages about runs, taken apart.
-pub(crate) mod page;
 /// Folders, and runs of the program in them. Nothing here knows what an answer should be.
 pub(crate) mod program;
 /// A collection's documents clustered again, by the collection and by a one-shot run on their texts.

@@ -60,7 +60,8 @@ pub(crate) fn pdf(text: &str, title: &str, date: &str) -> Vec<u8> {
     }
     let mut map = "begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange\n".to_owned();
     for (character, code) in &codes {
-        let units: String = character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("{unit:04X}")).collect();
+        let units: String =
+            character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("{unit:04X}")).collect();
         writeln!(map, "1 beginbfchar <{code:04X}> <{units}> endbfchar").unwrap();
     }
     map += "endcmap";
@@ -88,7 +89,8 @@ pub(crate) fn pdf(text: &str, title: &str, date: &str) -> Vec<u8> {
             let codes: String = line.chars().map(|character| format!("{:04X}", codes[&character])).collect();
             writeln!(operators, "<{codes}> Tj T*").unwrap();
         }
-        let page = format!("<< /Type /Page /Parent 3 0 R /Resources 8 0 R /Contents {} 0 R >>", numbers(at).1);
+        let page =
+            format!("<< /Type /Page /Parent 3 0 R /Resources 8 0 R /Contents {} 0 R >>", numbers(at).1);
         objects.extend([page.into(), stream("", format!("{operators}ET").as_bytes())]);
     }
     file(&objects)

@@ -21,7 +21,8 @@ const BUILD: &str =
     "this build has no documents of this kind: build alike with --features full, or extract its text first";
 
 #[cfg(not(feature = "pdf"))]
-const PDF_INSTEAD: &str = "this build has no PDF: build alike with --features full, or extract its text first";
+const PDF_INSTEAD: &str =
+    "this build has no PDF: build alike with --features full, or extract its text first";
 
 const PARQUET: &[u8] = b"PAR1";
 #[cfg(feature = "parquet")]

@@ -14,10 +14,10 @@ use super::page::PageText;
 
 /// What PDFDocEncoding has from 0x80 on that Latin-1 has not; a zero is no character.
 const PDF_CHARACTERS: [char; 33] = [
-    '\u{2022}', '\u{2020}', '\u{2021}', '\u{2026}', '\u{2014}', '\u{2013}', '\u{192}', '\u{2044}', '\u{2039}',
-    '\u{203a}', '\u{2212}', '\u{2030}', '\u{201e}', '\u{201c}', '\u{201d}', '\u{2018}', '\u{2019}', '\u{201a}',
-    '\u{2122}', '\u{fb01}', '\u{fb02}', '\u{141}', '\u{152}', '\u{160}', '\u{178}', '\u{17d}', '\u{131}', '\u{142}',
-    '\u{153}', '\u{161}', '\u{17e}', '\0', '\u{20ac}',
+    '\u{2022}', '\u{2020}', '\u{2021}', '\u{2026}', '\u{2014}', '\u{2013}', '\u{192}', '\u{2044}',
+    '\u{2039}', '\u{203a}', '\u{2212}', '\u{2030}', '\u{201e}', '\u{201c}', '\u{201d}', '\u{2018}',
+    '\u{2019}', '\u{201a}', '\u{2122}', '\u{fb01}', '\u{fb02}', '\u{141}', '\u{152}', '\u{160}', '\u{178}',
+    '\u{17d}', '\u{131}', '\u{142}', '\u{153}', '\u{161}', '\u{17e}', '\0', '\u{20ac}',
 ];
 
 /// What a PDF says: at most so many bytes of text, or nothing but title and date.
@@ -47,6 +47,9 @@ fn pages(pdf: &Pdf, most: usize) -> Result<String, PdfFault> {
     let settings = InterpreterSettings::default();
     let cache = InterpreterCache::new();
     let mut text = PageText::new(most);
+    if pdf.pages().is_empty() {
+        return Err(PdfFault::Damaged);
+    }
     for page in pdf.pages().iter() {
         // Nothing is drawn, so any page is as good as another.
         let area = Rect::new(0.0, 0.0, 1.0, 1.0);

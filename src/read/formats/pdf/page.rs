@@ -2,9 +2,7 @@
 
 use hayro_interpret::font::Glyph;
 use hayro_interpret::hayro_cmap::BfString;
-use hayro_interpret::{
-    BlendMode, ClipPath, Device, GlyphDrawMode, Image, Paint, PathDrawMode, SoftMask,
-};
+use hayro_interpret::{BlendMode, ClipPath, Device, GlyphDrawMode, Image, Paint, PathDrawMode, SoftMask};
 use kurbo::{Affine, BezPath, Point, Vec2};
 
 /// Units of a glyph to an em.
@@ -24,14 +22,14 @@ pub(super) struct PageText {
     text: String,
     /// Most bytes of text.
     most: usize,
-    last: Option<Drawn>,
+    last: Option<DrawnCharacter>,
     /// Characters that are known, and those that no font tells.
     known: u64,
     unknown: u64,
 }
 
 /// A character as it was drawn.
-struct Drawn {
+struct DrawnCharacter {
     origin: Point,
     /// Where the next one would begin.
     end: Point,
@@ -110,7 +108,7 @@ impl PageText {
                 _ => self.text.push(character),
             }
         }
-        self.last = Some(Drawn { origin, end: origin + advance, along, size, code });
+        self.last = Some(DrawnCharacter { origin, end: origin + advance, along, size, code });
     }
 
     /// Divides words.

@@ -59,7 +59,8 @@ impl PdfParser {
 
     /// Asks for the text, of which at most `held` bytes are taken over.
     fn ask(&self, pdf: &[u8], held: usize) -> Result<Weighed, Refusal> {
-        let (question, most, patience) = (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time());
+        let (question, most, patience) =
+            (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time());
         let inquiry = PdfInquiry { pdf, question, most, held, patience };
         match asked(&self.fields.room, &inquiry)? {
             PdfReply::Said(said) => Ok(Weighed::Said(said)),
@@ -123,12 +124,15 @@ pub(super) fn pdf_properties(pdf: &[u8], room: &RecordRoom) -> Result<FileProper
 fn asked(room: &RecordRoom, inquiry: &PdfInquiry<'_>) -> Result<PdfReply, Refusal> {
     let not = |why: String| Err(Refusal::NotExtracted(why));
     let Some(_turn) = room.process_turn() else {
-        return not("the memory allowed has no room for the process that reads PDFs; allow more with --memory".into());
+        return not(
+            "the memory allowed has no room for the process that reads PDFs; allow more with --memory".into(),
+        );
     };
     match ask(inquiry) {
         Ok(reply) => Ok(reply),
         Err(PdfFailure::NoProgram) => {
-            not("PDFs are read in a process of their own, and no program is named for it (read_pdfs_with)".into())
+            not("PDFs are read in a process of their own, and no program is named for it (read_pdfs_with)"
+                .into())
         }
         Err(PdfFailure::NotStarted(error)) => {
             not(format!("no process can be started that reads PDFs: {error}"))

@@ -16,7 +16,10 @@ use super::frames::{PdfFault, PdfQuestion, PdfRequest, PdfText, read_head, read_
 /// Most questions that one process answers: what it has left behind by then goes with it.
 const MOST_ANSWERED: u32 = 256;
 
-/// How a process is started that reads PDFs.
+/// How often it is looked whether a process has answered.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How a process is started that reads PDFs. An installed `alike` is one with `read-pdfs` for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PdfProgram {
     /// The program, which calls [`serve_pdfs`](super::serve_pdfs) with standard input and output.
@@ -117,7 +120,8 @@ impl PdfProcess {
                 Ok(head) => read_text(output, head).map(PdfReply::Said),
             }
         };
-        let (reply, too_slow) = within(process, inquiry.patience, exchange).map_err(PdfFailure::NotStarted)?;
+        let (reply, too_slow) =
+            within(process, inquiry.patience, exchange).map_err(PdfFailure::NotStarted)?;
         match reply {
             Ok(reply) => Ok(reply),
             Err(_) if too_slow => Err(PdfFailure::TooSlow(inquiry.patience)),
@@ -143,7 +147,9 @@ fn within<T>(
 ) -> io::Result<(io::Result<T>, bool)> {
     let (done, is_done) = mpsc::channel::<()>();
     let watch = move || {
-        let too_slow = is_done.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout);
+        // Time in which this process was stopped does not count.
+        let waits = patience.as_millis() / LOOK.as_millis();
+        let too_slow = (0..waits).all(|_| is_done.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout));
         if too_slow {
             // It may have ended by itself at this moment.
             let _ = process.lock().unwrap_or_else(PoisonError::into_inner).kill();
