@@ -12,9 +12,12 @@ use crate::exit::FAILED;
 /// What the process is called with.
 const WORD: &str = "read-pdfs";
 
-/// Whether this process is one that reads PDFs.
-pub(crate) fn is_asked_for(words: &[OsString]) -> bool {
-    matches!(words, [_, word] if word == WORD)
+/// The number of the process that has this one read PDFs, if it is one that does.
+pub(crate) fn is_asked_for(words: &[OsString]) -> Option<u32> {
+    match words {
+        [_, word, parent] if word == WORD => parent.to_str()?.parse().ok(),
+        _ => None,
+    }
 }
 
 /// Has PDFs read by this program.
@@ -27,10 +30,11 @@ pub(crate) fn name_program() {
     }
 }
 
-/// Reads PDFs until whoever asks is gone.
-pub(crate) fn serve() -> ExitCode {
+/// Reads PDFs until the process that asks is gone.
+#[cfg_attr(not(unix), expect(unused_variables, reason = "only the end of the input tells it there"))]
+pub(crate) fn serve(parent: u32) -> ExitCode {
     #[cfg(unix)]
-    if std::thread::Builder::new().spawn(end_with_parent).is_err() {
+    if std::thread::Builder::new().spawn(move || end_with(parent)).is_err() {
         return ExitCode::from(FAILED);
     }
     match serve_pdfs(io::stdin(), io::stdout()) {
@@ -44,13 +48,12 @@ pub(crate) fn serve() -> ExitCode {
 #[cfg(unix)]
 const LOOK: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Ends this process when its parent is gone.
+/// Ends this process when its parent is gone, which may be so already.
 #[cfg(unix)]
 #[expect(clippy::exit, reason = "a PDF that takes long does not look whether anybody still wants it")]
-fn end_with_parent() {
+fn end_with(parent: u32) {
     use std::os::unix::process::parent_id;
 
-    let parent = parent_id();
     while parent_id() == parent {
         std::thread::sleep(LOOK);
     }

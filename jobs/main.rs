@@ -25,8 +25,8 @@ fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
     let words: Vec<_> = std::env::args_os().collect();
     #[cfg(feature = "pdf")]
-    if extraction::is_asked_for(&words) {
-        return extraction::serve();
+    if let Some(parent) = extraction::is_asked_for(&words) {
+        return extraction::serve(parent);
     }
     let line = match CommandLine::parse(&words) {
         Ok(line) => line,

@@ -143,21 +143,18 @@ fn what_has_no_text_is_refused_by_its_reason() {
             .to_vec(),
     ]].concat()));
     for workers in [1, 2] {
-        let found = dir.output(&format!("in -w {workers} --max-rejected 70%"), &format!("out{workers}"));
-        let mut told: Vec<(String, String, bool)> = found
-            .rejected
-            .iter()
-            .map(|row| (label(&row["file"]), label(&row["reason"]), row["no_text"] == true))
-            .collect();
+        let found = dir.output(&format!("in -w {workers} --max-rejected 67%"), &format!("out{workers}"));
+        let mut told: Vec<(String, String)> =
+            found.rejected.iter().map(|row| (label(&row["file"]), label(&row["reason"]))).collect();
         told.sort();
-        let row = |file: &str, reason: &str, no_text| (format!("in/{file}.pdf"), reason.to_owned(), no_text);
+        let row = |file: &str, reason: &str| (format!("in/{file}.pdf"), reason.to_owned());
         assert_eq!(
             told,
             [
-                row("locked", "malformed: a PDF that opens with a password only", false),
-                row("none", "malformed: no PDF, or one whose pages cannot be found", false),
-                row("scan", "no text: scanned pages?", true),
-                row("strange", "no text: fonts that name no characters", true),
+                row("locked", "malformed: a PDF that opens with a password only"),
+                row("none", "malformed: no PDF, or one whose pages cannot be found"),
+                row("scan", "no text: scanned pages?"),
+                row("strange", "no text: fonts that name no characters"),
             ]
         );
         // Nothing is known against files without a text.
@@ -197,7 +194,7 @@ fn damage_costs_a_file_and_no_run() {
 #[test]
 fn bombs_are_refused() {
     // A thousand bytes a byte, and once more in another filter.
-    let long = page(format!("BT /F 9 Tf 9 TL {} ET", "(aaaaaaaaaaaaaaaa) Tj T* ".repeat(300_000)).as_bytes());
+    let long = page(format!("BT /F 9 Tf 9 TL {} ET", "(aaaaaaaaaaaaaaaa) Tj T* ".repeat(100_000)).as_bytes());
     let why = read(&file(&long), "--max-record-bytes 1MiB").expect_err("too long");
     assert!(why.contains("longer than the 1048576 bytes allowed"), "{why}");
     let mut spaces = page(b"");
@@ -284,7 +281,7 @@ fn readers(parent: u32) -> Vec<u32> {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
         let above = stat.rsplit(')').next().unwrap_or_default().split_whitespace().nth(1).map(str::to_owned);
-        command.ends_with("read-pdfs\0") && above == Some(parent.to_string())
+        command.contains("\0read-pdfs\0") && above == Some(parent.to_string())
     };
     listed.filter(is_reader).collect()
 }

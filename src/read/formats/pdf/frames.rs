@@ -239,8 +239,7 @@ mod tests {
             write_answer(&mut bytes, &answer).expect("written");
             assert_eq!(read_pdf_answer(&mut &bytes[..], 9).expect("an answer"), answer);
             for end in 0..bytes.len() {
-                let error = read_pdf_answer(&mut &bytes[..end], 9).expect_err("cut off");
-                assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{end}");
+                assert!(read_pdf_answer(&mut &bytes[..end], 9).is_err(), "{end}");
             }
         }
     }

@@ -138,6 +138,9 @@ impl Device<'_> for PageText {
         _: &Paint<'_>,
         _: &GlyphDrawMode,
     ) {
+        if self.is_too_long() {
+            return;
+        }
         let code = match glyph.as_unicode() {
             Some(BfString::Char(character)) => character.to_string(),
             Some(BfString::String(characters)) => characters,

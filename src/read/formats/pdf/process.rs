@@ -19,12 +19,12 @@ const MOST_ANSWERED: u32 = 256;
 /// How often it is looked whether a process has answered.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How a process is started that reads PDFs. An installed `alike` is one with `read-pdfs` for an argument.
+/// How a process is started that reads PDFs. An installed `alike` is such a program with `read-pdfs` for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PdfProgram {
     /// The program, which calls [`serve_pdfs`](super::serve_pdfs) with standard input and output.
     pub program: PathBuf,
-    /// What it is called with.
+    /// What it is called with. Behind that stands the number of the process that starts it, and that it should end with.
     pub arguments: Vec<OsString>,
 }
 
@@ -87,7 +87,8 @@ impl PdfProcess {
     fn start() -> Result<PdfProcess, PdfFailure> {
         let PdfProgram { program, arguments } = PROGRAM.get().ok_or(PdfFailure::NoProgram)?;
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.args(arguments).arg(std::process::id().to_string());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // Secrets are none of its business. Each thread would take addresses for memory of its own.
         command.env_clear().env("MALLOC_ARENA_MAX", "1");
         #[cfg(unix)]
