@@ -4,6 +4,8 @@ projects on the same file: megabytes of text a second, and how many documents ea
 
     benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
 
+With fpdf2 (pip install fpdf2) the first 200 are PDFs, too, beside pdftotext, in documents a second.
+
 Readers: mailbox, re, gzip and zipfile of Python's library; warcio, fastwarc and mwxml where they are installed (pip install warcio
 fastwarc mwxml); the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
 times, and the best counts; `alike` on one worker.
@@ -13,6 +15,7 @@ import bz2
 import email
 import gzip
 import html
+import importlib.util
 import json
 import mailbox
 import os
@@ -81,6 +84,19 @@ WIKI = (b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="
         b'  </siteinfo>\n', b'</mediawiki>\n')
 
 
+PDFS = 200
+
+
+def pdf(text):
+    from fpdf import FPDF
+    made = FPDF()
+    made.add_page()
+    made.set_font("Helvetica", size=10)
+    # The fonts that every reader has know no other characters.
+    made.multi_cell(0, 4, text.encode("latin-1", "replace").decode("latin-1"))
+    return bytes(made.output())
+
+
 def write(folder, source, most):
     """All files; how many documents they hold, and bytes of text."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -88,6 +104,8 @@ def write(folder, source, most):
     names = ["a.jsonl", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox", "a.trec", "a.web.trec", "a.xml", "b.xml.bz2"]
     files = {name: open(folder / name, "wb") for name in names}
     count = size = 0
+    if importlib.util.find_spec("fpdf"):
+        (folder / "pdf").mkdir()
     files["a.xml"].write(WIKI[0])
     files["b.xml.bz2"].write(bz2.compress(WIKI[0]))
     archive = zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_DEFLATED)
@@ -108,6 +126,8 @@ def write(folder, source, most):
             pages = []
         archive.writestr(f"{name}.txt", text)
         (folder / "html" / f"{name}.html").write_bytes(page(text))
+        if count <= PDFS and (folder / "pdf").exists():
+            (folder / "pdf" / f"{name}.pdf").write_bytes(pdf(text))
     files["a.xml"].write(WIKI[1])
     files["b.xml.bz2"].write(bz2.compress(b"".join(pages)) + bz2.compress(WIKI[1]))
     archive.close()
@@ -179,6 +199,12 @@ def by_zipfile(path):
         return sum(len(archive.read(member)) > 0 for member in archive.infolist())
 
 
+def by_pdftotext(path):
+    files = list(path.iterdir())
+    ran = (subprocess.run(["pdftotext", file, "-"], capture_output=True, check=True).stdout for file in files)
+    return sum(len(text.strip()) > 0 for text in ran)
+
+
 def unpacked(program):
     def run(path):
         subprocess.run([program, "-dc", path], stdout=subprocess.DEVNULL, check=True)
@@ -208,9 +234,18 @@ def readers(name):
         yield "zipfile", by_zipfile
     elif name == "a.jsonl":
         yield "json", by_json
+    elif name == "pdf" and shutil.which("pdftotext"):
+        yield "pdftotext", by_pdftotext
     for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
         if name.endswith(end) and shutil.which(packer):
             yield f"{packer} -dc", unpacked(packer)
+
+
+def pdfs(program, path):
+    """Documents a second of a folder of PDFs."""
+    for name, reader in [("alike", lambda path: alike(program, path)), *readers(path.name)]:
+        seconds, found = best(lambda: reader(path))
+        print(f"pdf            {name} {found / seconds:.0f} documents/s, {found}", flush=True)
 
 
 def main():
@@ -223,7 +258,12 @@ def main():
     count, size = write(options.folder, options.input, options.megabytes * 1e6)
     print(f"{count} documents, {size / 1e6:.1f} MB of text")
     wrong = []
+    all_documents = count, size
     for path in sorted(options.folder.iterdir()):
+        count, size = all_documents
+        if path.name == "pdf":
+            pdfs(options.program, path)
+            continue
         seconds, found = best(lambda: alike(options.program, path))
         told = [f"alike {size / seconds / 1e6:.0f} MB/s, {found}"]
         for name, reader in readers(path.name):

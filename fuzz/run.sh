@@ -29,6 +29,7 @@ docx       office   2048  2048 -len_control=0
 odt        office   2048  2048 -len_control=0
 epub       office   2048  2048 -len_control=0
 rtf        rtf      2048  2048 -len_control=0
+pdf        pdf      4096  2048 -len_control=0
 packed     packed   1024  2048 -len_control=0
 found      found    2048  2048 -len_control=0
 run        -        65536 2048 -

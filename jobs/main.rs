@@ -6,6 +6,8 @@ mod cluster;
 mod commands;
 mod environment;
 mod exit;
+#[cfg(feature = "pdf")]
+mod extraction;
 mod session;
 mod terminal;
 
@@ -21,7 +23,12 @@ use crate::terminal::stdout::choose_colours;
 
 fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
-    let line = match CommandLine::parse(&std::env::args_os().collect::<Vec<_>>()) {
+    let words: Vec<_> = std::env::args_os().collect();
+    #[cfg(feature = "pdf")]
+    if let Some(parent) = extraction::is_asked_for(&words) {
+        return extraction::serve(parent);
+    }
+    let line = match CommandLine::parse(&words) {
         Ok(line) => line,
         Err(error) => {
             // Help and version arrive here too, as errors that use standard output. If nobody reads either stream
@@ -34,6 +41,8 @@ fn main() -> ExitCode {
     let _ = beyond_limits_is_an_error();
     choose_colours(line.color);
     alike::remote::configure(environment::of_stores());
+    #[cfg(feature = "pdf")]
+    extraction::name_program();
     let outcome = DistributedJob::new(&line).and_then(|job| commands::run(line.command, &job));
     wait_if_ending();
     outcome.unwrap_or_else(|error| {

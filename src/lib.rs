@@ -105,6 +105,14 @@
 //! - `read/formats/office/epub.rs` - EPUB to its text
 //! - `read/formats/office/about.rs` - title and date of a package
 //! - `read/formats/office/parser.rs` - packages to documents
+//! - `read/formats/pdf/mod.rs` - PDF: the whole file is one document, which a process of its own reads
+//! - `read/formats/pdf/process.rs` - the processes that read PDFs, seen from the one that asks
+//! - `read/formats/pdf/frames.rs` - what goes between both: questions and answers
+//! - `read/formats/pdf/parser.rs` - PDFs to documents
+//! - `read/formats/pdf/serve.rs` - the process that reads PDFs
+//! - `read/formats/pdf/process_limits.rs` - what that process may take
+//! - `read/formats/pdf/document.rs` - a PDF to its text, its title and its date
+//! - `read/formats/pdf/page.rs` - the characters of pages, put together
 //! - `read/formats/properties.rs` - what a document says of itself beside its text
 //! - `read/formats/text_parts.rs` - headers, body, notes and footers in the order of a text
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
@@ -167,6 +175,7 @@
 //! - `read/bytes/digest.rs` - digests of input files, by which they are known again
 //! - `read/bytes/decoder.rs` - decompression beside parsing
 //! - `read/bytes/read_ahead.rs` - how many bytes of objects may be under way, and what of the memory that takes
+//! - `read/bytes/process_room.rs` - room for processes that read for this one
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/bytes/members.rs` - where the members of a gzip or bzip2 file are

@@ -44,6 +44,12 @@ pub const MAX_NESTING: usize = 4096;
 pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
 /// Most members of a zip archive: where each stands is held while the archive is read.
 pub const MAX_ARCHIVE_MEMBERS: usize = 1 << 22;
+/// Longest that reading a PDF may take, in seconds; what was read before may take three times as long to be read again.
+pub const MAX_PDF_SECONDS: u64 = 20;
+/// Most memory that reading a PDF may take, in bytes, the PDF itself included.
+pub const MAX_PDF_MEMORY: u64 = 256 << 20;
+/// What a process that reads PDFs takes before it reads one, in bytes.
+pub const PDF_PROCESS_MEMORY: u64 = 16 << 20;
 /// Most workers of a process.
 pub const MAX_WORKERS: usize = 256;
 /// What a run needs in any case, in bytes: the program itself and the rarity table.

@@ -11,6 +11,13 @@ pub fn resident_memory() -> Option<u64> {
     memory("VmRSS:")
 }
 
+/// The addresses that this process has taken, in bytes, whether memory stands behind them or not; `None` where the system does
+/// not say.
+#[cfg(all(target_os = "linux", feature = "pdf"))]
+pub fn address_space() -> Option<u64> {
+    memory("VmSize:")
+}
+
 /// The memory of the machine, in bytes; `None` where the system does not say (it is read from `/proc/meminfo`).
 pub fn total_memory() -> Option<u64> {
     bytes_of("MemTotal:", &std::fs::read_to_string("/proc/meminfo").ok()?)

@@ -55,8 +55,18 @@ const LIBRARY: &[&str] = &[
 ];
 
 /// The parts of the program: folders or files of `jobs`.
-const PROGRAM: &[&str] =
-    &["allocator", "environment", "exit", "cli", "terminal", "cluster", "session", "commands", "main"];
+const PROGRAM: &[&str] = &[
+    "allocator",
+    "environment",
+    "exit",
+    "extraction",
+    "cli",
+    "terminal",
+    "cluster",
+    "session",
+    "commands",
+    "main",
+];
 
 /// What the counts may come to; they only ever go down.
 const BOUNDS: &[(&str, usize)] = &[

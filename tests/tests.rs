@@ -138,6 +138,9 @@ mod office;
 mod parquet;
 /// Passages that are repeated within and between documents: against an obvious program, in every shape.
 mod passages;
+/// PDF: the same documents, kept files, and what damage, bombs and pages without an end cost.
+#[cfg(feature = "pdf")]
+mod pdf;
 /// What commands print: the forms of data, the log of commits, colours; and waiting for a lock.
 mod printed;
 /// `dedup` as several processes.

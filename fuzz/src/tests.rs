@@ -2,7 +2,7 @@
 
 use crate::{
     arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html,
-    labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, reader, rtf, run, tables, take, tar,
+    labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, pdf, reader, rtf, run, tables, take, tar,
     tokens, trec, tsv, warc, zip,
 };
 
@@ -266,6 +266,12 @@ fn hosts_hold() {
 #[test]
 fn frames_hold() {
     mixtures(frames, 9, &[&[0], &[1], &[2]], include_str!("../dictionaries/frames.dict"), 500);
+}
+
+#[test]
+fn answers_about_pdfs_hold() {
+    let heads: [&[u8]; 3] = [&[255, 255], &[4, 0], &[255, 255, 0]];
+    mixtures(pdf, 38, &heads, include_str!("../dictionaries/pdf.dict"), 3000);
 }
 
 #[test]

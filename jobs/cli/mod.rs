@@ -83,7 +83,7 @@ Examples:
 ///
 /// alike deduplicates text corpora, keeps collections deduplicated as they change, and explains each decision. Inputs
 /// are JSON Lines, CSV, TSV, WARC, WET, ARC, HTML, mbox, mails, TREC, dumps of Wikipedia, RTF, plain text, tar and zip, also compressed
-/// with gzip, zstd, bzip2, xz or LZ4; with all features also Parquet, Arrow, DOCX, ODT and EPUB.
+/// with gzip, zstd, bzip2, xz or LZ4; with all features also Parquet, Arrow, DOCX, ODT, EPUB and PDF.
 ///
 /// The default method is an exact set-similarity join: it finds all pairs of documents whose shingle sets have a Jaccard similarity at or above the threshold.
 #[derive(Debug, Parser)]

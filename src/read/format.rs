@@ -49,6 +49,9 @@ pub enum Format {
     Epub,
     /// The whole file is one document of RTF.
     Rtf,
+    /// The whole file is one PDF.
+    #[cfg(feature = "pdf")]
+    Pdf,
 }
 
 /// The character between the fields of a row.

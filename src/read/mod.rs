@@ -41,6 +41,8 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{ArrowSource, BatchFate, ColumnRows, FileRange, ParquetSource, PutBatch, row_objects};
+#[cfg(feature = "pdf")]
+pub use formats::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 pub use formats::{ZipSource, text_member};
 pub use formats::{
     boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,

@@ -135,6 +135,8 @@ pub enum Refusal {
     NoTextIn(String),
     /// The record is a file that is not read where it stands in an archive: what it is.
     NotUnpacked(String),
+    /// No text could be read within the limits of a process that does nothing else: the reason.
+    NotExtracted(String),
     /// The record does not begin as records of its file do, or its parts are not where it says: what is wrong.
     Malformed(String),
     /// The line, or the text file, is not UTF-8.
@@ -207,6 +209,7 @@ impl Refusal {
             Refusal::UnknownOp(_) => "unknown op",
             Refusal::NoTextIn(_) => "not a text",
             Refusal::NotUnpacked(_) => "not unpacked",
+            Refusal::NotExtracted(_) => "not extracted",
             Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
@@ -273,6 +276,7 @@ impl fmt::Display for Refusal {
             Refusal::NotUnpacked(what) => {
                 write!(f, "not unpacked: it is {what}; unpack the archive, and name its folder")
             }
+            Refusal::NotExtracted(why) => write!(f, "no text was extracted: {why}"),
             Refusal::Malformed(what) => write!(f, "malformed: {what}"),
             Refusal::NotUtf8 => f.write_str("not UTF-8"),
             Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),

@@ -48,6 +48,9 @@ pub(crate) mod outputs;
 pub(crate) mod packages;
 /// Pages about runs, taken apart.
 pub(crate) mod page;
+/// PDFs, made object by object, and those of other tools.
+#[cfg(feature = "pdf")]
+pub(crate) mod pdfs;
 /// Folders, and runs of the program in them. Nothing here knows what an answer should be.
 pub(crate) mod program;
 /// A collection's documents clustered again, by the collection and by a one-shot run on their texts.

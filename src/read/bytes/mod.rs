@@ -5,6 +5,8 @@ mod digest;
 mod lz4;
 mod members;
 mod open;
+#[cfg(feature = "pdf")]
+mod process_room;
 mod read_ahead;
 mod room;
 mod window;

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+#[cfg(feature = "pdf")]
+use super::process_room::{ProcessRoom, ProcessTurn};
 use crate::error::Result;
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
@@ -49,6 +51,8 @@ struct Bound {
     most: usize,
     taken: Mutex<bool>,
     given_back: Condvar,
+    #[cfg(feature = "pdf")]
+    processes: Arc<ProcessRoom>,
     progress: Arc<Progress>,
 }
 
@@ -68,6 +72,8 @@ impl RecordRoom {
     ) -> RecordRoom {
         let workers = workers as u64;
         RecordRoom(memory.map(|memory| {
+            #[cfg(feature = "pdf")]
+            let processes = ProcessRoom::new(memory, workers);
             let memory = memory.saturating_sub(windows);
             let free = WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers;
             let (free, most) = (longest(free, cost), longest(for_one(memory, workers), cost));
@@ -80,6 +86,8 @@ impl RecordRoom {
                 most,
                 taken: Mutex::new(false),
                 given_back: Condvar::new(),
+                #[cfg(feature = "pdf")]
+                processes,
                 progress: Arc::clone(progress),
             })
         }))
@@ -88,6 +96,18 @@ impl RecordRoom {
     /// Longest record that there is room for, in bytes.
     pub(in crate::read) fn most(&self) -> usize {
         self.0.as_ref().map_or(usize::MAX, |bound| bound.most)
+    }
+
+    /// Longest record that every worker may have at a time, in bytes.
+    #[cfg(feature = "pdf")]
+    pub(in crate::read) fn free(&self) -> usize {
+        self.0.as_ref().map_or(usize::MAX, |bound| bound.free)
+    }
+
+    /// Waits until one more process that reads for this one has room; `None` where none ever has.
+    #[cfg(feature = "pdf")]
+    pub(in crate::read) fn process_turn(&self) -> Option<ProcessTurn> {
+        self.0.as_ref().map_or(Some(ProcessTurn::FREE), |bound| bound.processes.turn())
     }
 
     /// Whether a record of so many bytes, or more, is read by one worker at a time.

@@ -2,8 +2,12 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
+#[cfg(feature = "pdf")]
+use super::process_room::{memory_for_one, memory_of, processes};
 use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
+#[cfg(feature = "pdf")]
+use crate::read::format::Format;
 use crate::read::source::Source;
 
 /// Largest window that any file may ask for: what `--long=31` writes.
@@ -58,10 +62,10 @@ fn window(descriptor: u8, window: u8, number: impl Fn(usize, usize) -> u64) -> u
 }
 
 /// Sees to it that the windows of all files that so many workers may decompress at a time fit in the memory, and notes with
-/// each file what it may take: how much all of them take of the memory.
+/// each file what it may take: how much all of them take of the memory, and the processes that read PDFs.
 ///
 /// # Errors
-/// [`Error::Input`] for the file with the largest window, if they do not fit.
+/// [`Error::Input`] for the file with the largest window, if they do not fit; and for the first PDF, if one process does not.
 pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize) -> Result<u64> {
     if let Some(source) = sources.iter().find(|source| source.window > MOST_WINDOW) {
         let reason = format!(
@@ -73,6 +77,7 @@ pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize
         return Err(Error::Input { path: source.path.clone(), reason });
     }
     let Some(memory) = memory else { return Ok(0) };
+    let processes = processes_for(sources, memory, workers)?;
     let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
     let half = memory.saturating_sub(base) / 2;
     let mut windows: Vec<u64> = sources.iter().map(|source| source.window).collect();
@@ -105,7 +110,33 @@ pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize
     let has_windows = sources.iter().any(|source| source.window > 0);
     sources.iter_mut().for_each(|source| source.most_window = source.window.max(later));
     let kept = if has_windows { workers as u64 * (later - LATER) } else { 0 };
-    Ok((all + kept).min(half))
+    Ok((all + kept).min(half) + processes)
+}
+
+/// How much of the memory the processes take that read PDFs. Which members of an archive are PDFs is not known before.
+#[cfg(feature = "pdf")]
+fn processes_for(sources: &[Source], memory: u64, workers: usize) -> Result<u64> {
+    let taken = memory_of(processes(memory, workers as u64));
+    let first = |format| sources.iter().find(|source| source.format == format);
+    match first(Format::Pdf) {
+        Some(source) if taken == 0 => Err(Error::input(
+            &source.path,
+            format!(
+                "PDFs are read in a process of their own, which does not fit in the memory allowed, {} MiB: allow about {} MiB \
+                 with --memory",
+                memory >> 20,
+                memory_for_one(workers as u64)
+            ),
+        )),
+        Some(_) => Ok(taken),
+        None => Ok(first(Format::Tar).map_or(0, |_| taken)),
+    }
+}
+
+/// Without PDFs there are no such processes.
+#[cfg(not(feature = "pdf"))]
+fn processes_for(_: &[Source], _: u64, _: usize) -> Result<u64> {
+    Ok(0)
 }
 
 #[cfg(test)]

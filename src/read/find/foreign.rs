@@ -22,6 +22,10 @@ const SAVE: &str = "save it as DOCX or ODT, without a password, or its tables as
 const BUILD: &str =
     "this build has no documents of this kind: build alike with --features full, or extract its text first";
 
+#[cfg(not(feature = "pdf"))]
+const PDF_INSTEAD: &str =
+    "this build has no PDF: build alike with --features full, or extract its text first";
+
 const PARQUET: &[u8] = b"PAR1";
 #[cfg(feature = "parquet")]
 const PARQUET_INSTEAD: &str = "decompress it: what it is stands at its end";
@@ -39,7 +43,7 @@ const ARROW_INSTEAD: &str =
 const ARROW_FILE: Foreign = Foreign { magic: ARROW, name: "Arrow", instead: ARROW_INSTEAD };
 
 /// All that are known, by their first bytes; some of these may be text.
-const KNOWN: [Foreign; 18] = [
+static KNOWN: &[Foreign] = &[
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
@@ -55,7 +59,8 @@ const KNOWN: [Foreign; 18] = [
     ARROW_FILE,
     Foreign { magic: b"FEA1", name: "Feather 1", instead: "write it again as Feather 2" },
     Foreign { magic: b"Obj\x01", name: "Avro", instead: CONVERT },
-    Foreign { magic: b"%PDF-", name: "PDF", instead: EXTRACT },
+    #[cfg(not(feature = "pdf"))]
+    Foreign { magic: b"%PDF-", name: "PDF", instead: PDF_INSTEAD },
     Foreign { magic: b"\xd0\xcf\x11\xe0", name: "Microsoft Office", instead: SAVE },
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
 ];
@@ -67,7 +72,7 @@ impl Foreign {
         let is_read = |format: &Foreign| {
             cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
         };
-        let known = KNOWN.into_iter().find(|format| head.starts_with(format.magic));
+        let known = KNOWN.iter().copied().find(|format| head.starts_with(format.magic));
         let within = |format: Foreign| match format.name == ZIP && is_compressed {
             true => Foreign { instead: ZIP_WITHIN, ..format },
             false => format,
@@ -113,6 +118,7 @@ mod tests {
     fn formats_are_known_by_their_first_bytes() {
         for (head, name) in [
             (&b"\x1f\x9d\x90"[..], "compress"),
+            #[cfg(not(feature = "pdf"))]
             (b"%PDF-1.4", "PDF"),
             (b"PK\x03\x04\x14\0", "zip"),
             (b"PK\x05\x06\0\0", "zip"),

@@ -15,6 +15,8 @@ mod object;
 mod office;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod properties;
 mod rtf;
 mod text;
@@ -47,6 +49,8 @@ use mediawiki::MediaWiki;
 use office::Office;
 #[cfg(feature = "parquet")]
 pub use parquet::{ColumnRows, FileRange, ParquetSource};
+#[cfg(feature = "pdf")]
+pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 use rtf::Rtf;
 use text::WholeText;
 use trec::Trec;
@@ -78,6 +82,8 @@ pub(super) fn codec(format: Format) -> Box<dyn Codec> {
         #[cfg(feature = "office")]
         Format::Epub => Box::new(Office::Epub),
         Format::Rtf => Box::new(Rtf),
+        #[cfg(feature = "pdf")]
+        Format::Pdf => Box::new(pdf::Pdf),
     }
 }
 
@@ -351,6 +357,13 @@ static FORMATS: &[FormatRow] = &[
         recognise: rtf::recognise,
         names: &[SaidFormat { name: "rtf", about: "A document of RTF a file", of: |_| Format::Rtf }],
     },
+    #[cfg(feature = "pdf")]
+    FormatRow {
+        code: pdf::CODE,
+        of: |beside| (beside == 0).then_some(Format::Pdf),
+        recognise: pdf::recognise,
+        names: &[SaidFormat { name: "pdf", about: "A PDF a file", of: |_| Format::Pdf }],
+    },
 ];
 
 fn names() -> impl Iterator<Item = &'static SaidFormat> {
@@ -424,6 +437,8 @@ mod tests {
         for (format, code) in [(Format::Docx, 20), (Format::Odt, 21), (Format::Epub, 22)] {
             assert_eq!((format.code(), Format::of_code(code)), (code, Some(format)));
         }
+        #[cfg(feature = "pdf")]
+        assert_eq!((Format::Pdf.code(), Format::of_code(25)), (25, Some(Format::Pdf)));
         assert!([0xff, 0x0100, 0x2202, 2].iter().all(|code| Format::of_code(*code).is_none()));
     }
 
@@ -437,7 +452,8 @@ mod tests {
         let office: &[&str] = if cfg!(feature = "office") { &["docx", "odt", "epub"] } else { &[] };
         let lines = &["jsonl", "text", "csv", "tsv"][..];
         let files = &["warc", "arc", "html", "mbox", "eml", "trec", "mediawiki", "tar", "zip"][..];
-        assert_eq!(named, [lines, parquet, files, office, &["rtf"]].concat());
+        let pdf: &[&str] = if cfg!(feature = "pdf") { &["pdf"] } else { &[] };
+        assert_eq!(named, [lines, parquet, files, office, &["rtf"], pdf].concat());
         assert!(named.iter().all(|name| name.parse() == Ok(FormatName(name))));
         assert!("xml".parse::<FormatName>().is_err());
     }

@@ -1,0 +1,91 @@
+//! PDF: the whole file is one document, which a process of its own reads.
+
+mod document;
+mod frames;
+mod page;
+mod parser;
+mod process;
+mod process_limits;
+mod serve;
+
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use super::properties::PropertiesDescriber;
+use super::whole::whole;
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
+use crate::read::field::Fields;
+use crate::read::format::{Format, Numbering};
+use crate::read::head::FileHead;
+use crate::read::record::Refusal;
+use crate::read::source::{Source, Unit};
+pub use frames::{PdfFault, PdfText, read_pdf_answer};
+use parser::{PdfParser, PdfPatience, pdf_properties};
+pub use process::{PdfProgram, read_pdfs_with};
+pub use serve::serve_pdfs;
+
+/// What a PDF begins with.
+const MAGIC: &[u8] = b"%PDF-";
+/// Where that may stand at the latest, in bytes: readers have always passed over what is before it.
+const BEFORE: usize = 1024;
+
+/// Whether a file is a PDF.
+pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
+    let named = head.extension() == Some("pdf");
+    // A text about PDFs is one.
+    if head.is_called_text() && head.is_text() {
+        return None;
+    }
+    let start = &head.content()[..head.content().len().min(BEFORE)];
+    let certainty = match memmem::find(start, MAGIC) {
+        Some(0) => Certainty::Certain,
+        Some(_) if named => Certainty::Certain,
+        Some(_) if head.is_binary() => Certainty::Likely,
+        _ if named && !head.is_empty() => Certainty::Named,
+        _ => return None,
+    };
+    Some((certainty, Format::Pdf))
+}
+
+/// The number of the format on disk.
+pub(super) const CODE: u8 = 25;
+
+/// PDF.
+pub(super) struct Pdf;
+
+impl Codec for Pdf {
+    fn code(&self) -> [u8; 2] {
+        [CODE, 0]
+    }
+
+    fn extension(&self) -> &'static str {
+        "pdf"
+    }
+
+    fn numbering(&self) -> Numbering {
+        Numbering::Lines
+    }
+
+    fn unit_start(&self, source: &Source, at: u64) -> u64 {
+        if at == 0 { 0 } else { source.bytes }
+    }
+
+    fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
+        let parser = PdfParser::new(&fields, PdfPatience::First);
+        whole(file, source, unit, &fields, Box::new(parser))
+    }
+
+    fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
+        None
+    }
+
+    fn describer(&self, fields: &Fields) -> Option<Box<dyn Describer>> {
+        let room = fields.room.clone();
+        Some(Box::new(PropertiesDescriber(move |raw: &[u8]| pdf_properties(raw, &room))))
+    }
+
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(PdfParser::new(fields, PdfPatience::Again)))
+    }
+}
