@@ -365,6 +365,14 @@ fn a_directory_that_lies_costs_what_it_lies_about() {
     assert_eq!(counts(&lying(&members, |entries| entries[2].1 = u64::from(u32::MAX) - 1)), (3, 1));
     // Members that are left out are no members.
     assert_eq!(counts(&lying(&members, |entries| drop(entries.remove(1)))), (3, 0));
+    // What goes behind such members goes all the same.
+    let same = [("0.txt", "text 0"), ("1.txt", "text 1"), ("2.txt", "text 1")];
+    let same = same.map(|(name, text)| Zipped::stored(name, text));
+    let dir = Dir::new();
+    dir.write("a.zip", lying(&same, |entries| entries.insert(1, entries[0].clone())));
+    let kept = dir.output("a.zip --method exact --max-rejected 90%", "out");
+    assert_eq!(kept.removed_ids(), ["2.txt"]);
+    assert!(found(&kept.kept["a.zip"], 1) == [(0, "1.txt".to_owned(), "text 1".to_owned())]);
     let (file, directory) = parts(&members);
     let ended = |members: usize, length: usize, at: usize| {
         [&file[..], &directory, &end(members, length, at, b"")].concat()

@@ -59,9 +59,9 @@ impl ZipSource {
         let (mut window, mut row) = (entries(), 0);
         while let Some(entry) = window.next()? {
             let entry = entry.read(index.end.base);
+            let is_written = stays(row, entry.is_blank());
             // Bytes that are those of two members are no member's.
-            let slot = index.slot(entry.start);
-            if let Some((at, _)) = slot.filter(|_| stays(row, entry.is_blank())) {
+            if let Some((at, _)) = index.slot(entry.start).filter(|_| is_written) {
                 places[at] = 0;
             }
             row += 1;
