@@ -339,7 +339,7 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         (member(Dialect::Gnu, "a.txt.gz", &gzip(b"a text", 100)), "not unpacked"),
         (member(Dialect::Gnu, "a.tar", &archive(&[good("inner.txt")])), "not unpacked"),
         (member(Dialect::Gnu, "mails", b"From a\nSubject: s\nFrom: a\n\nb\n"), "not unpacked"),
-        (member(Dialect::Gnu, "a.pdf", b"%PDF-1.7"), "not a text"),
+        (member(Dialect::Gnu, "a.avro", b"Obj\x01\x15"), "not a text"),
         (member(Dialect::Gnu, "data.txt", b"\xff\xfe\xfd text"), "not UTF-8"),
         (member(Dialect::Gnu, &format!("{}x.txt", "long/".repeat(20)), b"a slash where the header ends"), ""),
         (member(Dialect::Pax, &format!("{}x.txt", "long/".repeat(20)), b"a slash where the header ends"), ""),

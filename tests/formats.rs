@@ -279,7 +279,7 @@ fn what_is_no_document_is_told() {
     assert!(dir.dedup("a.warc --out again").ok().stderr.contains("record 1: no text: image/png"));
     assert_eq!(String::from_utf8(found.kept("a.warc")).unwrap().matches("PNG").count(), 20);
     for (name, bytes, says) in
-        [("a.pdf", &b"%PDF-1.7\n"[..], "PDF"), ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML")]
+        [("a.fea", &b"FEA1\n"[..], "Feather 1"), ("a.xml", b"<?xml version=\"1.0\"?><a/>", "XML")]
     {
         dir.write(name, bytes);
         let ran = dir.dedup(&format!("{name} --out x")).code(3).says(&format!("format {says},"));

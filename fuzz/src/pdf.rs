@@ -18,7 +18,8 @@ pub fn pdf(mut data: &[u8]) {
 fn plain(data: &[u8], most: usize) -> Option<Result<PdfText, PdfFault>> {
     let (first, rest) = data.split_first()?;
     let (numbers, mut rest) = rest.split_at_checked(24)?;
-    let [title, date, text] = [0, 8, 16].map(|at| u64::from_le_bytes(numbers[at..at + 8].try_into().expect("eight")));
+    let [title, date, text] =
+        [0, 8, 16].map(|at| u64::from_le_bytes(numbers[at..at + 8].try_into().expect("eight")));
     let fault = match first {
         0 => None,
         1 => Some(PdfFault::NoText),

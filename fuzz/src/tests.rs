@@ -2,8 +2,8 @@
 
 use crate::{
     arc, arrow, checkpoint, config, csv, docx, eml, epub, features, found, frames, histories, hosts, html,
-    labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, pdf, reader, rtf, run, tables, take, tar,
-    tokens, trec, tsv, warc, zip,
+    labels, lexicon, manifest, mbox, mediawiki, odt, packed, parquet, pdf, reader, rtf, run, tables, take,
+    tar, tokens, trec, tsv, warc, zip,
 };
 
 /// Steele's SplitMix generator: the same bytes on every run.

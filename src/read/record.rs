@@ -162,7 +162,7 @@ pub enum Refusal {
 impl Refusal {
     /// Whether such a record stays in the files that are written: it is none that is broken, and nothing is known against it.
     pub fn stays(&self) -> bool {
-        matches!(self, Refusal::NoTextIn(_) | Refusal::NotUnpacked(_))
+        matches!(self, Refusal::NoTextIn(_) | Refusal::NotUnpacked(_) | Refusal::NotExtracted(_))
     }
 
     /// The refusal of a record that has `keys`, and so many more, but not the text's.
