@@ -41,7 +41,6 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let certainty = match memmem::find(start, MAGIC) {
         Some(0) => Certainty::Certain,
         Some(_) if named => Certainty::Certain,
-        Some(_) if head.is_binary() => Certainty::Likely,
         _ if named && !head.is_empty() => Certainty::Named,
         _ => return None,
     };
