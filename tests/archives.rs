@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::read::{Extent, Fields, Input, Record, Refusal, Sink, UnitReader, discover, reread, units};
+use serde_json::{Value, json};
 
 use crate::support::job::done;
 use crate::support::loads::whole;
@@ -400,6 +401,12 @@ fn what_is_not_unpacked_stays_and_archives_may_share_names() {
             "{ids:?}"
         );
     }
+    // What is shown of a member has the id that the collection knows it by.
+    let shown = dir.alike("clusters c --fields id,path --json", None).ok().stdout;
+    let records = |row: &Value| row["records"].as_array().unwrap().clone();
+    let members: Vec<Value> = jsonl(shown.as_bytes()).iter().flat_map(records).collect();
+    let want = ["p.tar/1.txt", "p.tar/2.txt", "q.tar/2.txt"].map(|id| json!({"id": id, "path": &id[6..]}));
+    assert!(members.len() == 3 && want.iter().all(|row| members.contains(row)), "{shown}");
 }
 
 #[test]

@@ -59,13 +59,13 @@ impl Snapshot {
             wanted.sort_unstable();
             // Of a row of Parquet only the text is kept.
             if has_whole_records(entry.format) {
-                wanted = self.hand_on_kept(entry, &fields, wanted, each)?;
+                wanted = self.hand_on_kept(entry, &fields, (ids, wanted), each)?;
             }
             if wanted.is_empty() {
                 continue;
             }
             let read = entry.open_watched(progress);
-            match read.and_then(|source| from_file((&source, file), &fields, &wanted, each)) {
+            match read.and_then(|source| from_file((&source, file), &fields, (ids, &wanted), each)) {
                 Err(error @ (Error::Input { .. } | Error::Changed(_) | Error::Io { .. })) => {
                     failures.push(error.to_string());
                 }
@@ -80,7 +80,7 @@ impl Snapshot {
         &self,
         entry: &SourceEntry,
         fields: &Fields,
-        mut wanted: Vec<Wanted>,
+        (ids, mut wanted): (&[String], Vec<Wanted>),
         each: &mut Each<'_>,
     ) -> Result<Vec<Wanted>> {
         if !self.manifest().store_text {
@@ -92,15 +92,11 @@ impl Snapshot {
             let versions: Vec<u64> = batch.iter().map(|(_, version, _)| u64::from(*version)).collect();
             records(&self.tables(), &versions, &mut |at, kept| {
                 object.clear();
+                let number = batch[at].2;
                 let written = stored_record(entry.format, &kept, fields, |record| {
-                    objects.write(
-                        record,
-                        record.id.as_deref().unwrap_or_default(),
-                        &entry.shown,
-                        &mut object,
-                    );
+                    objects.write(record, &ids[number], &entry.shown, &mut object);
                 });
-                if written.is_ok() { each(batch[at].2, &object) } else { Ok(()) }
+                if written.is_ok() { each(number, &object) } else { Ok(()) }
             })?;
         }
         Ok(Vec::new())
@@ -120,7 +116,7 @@ fn has_whole_records(format: Format) -> bool {
 fn from_file(
     (source, file): (&Source, u32),
     fields: &Fields,
-    wanted: &[Wanted],
+    (ids, wanted): (&[String], &[Wanted]),
     each: &mut Each<'_>,
 ) -> Result<()> {
     #[cfg(feature = "parquet")]
@@ -136,9 +132,10 @@ fn from_file(
     let (mut objects, mut object) = (RecordObjects::new(source.format, fields), Vec::new());
     reread_records(source, file, &offsets, fields, &mut |at, record| {
         object.clear();
-        objects.write(record, record.id.as_deref().unwrap_or_default(), &source.shown, &mut object);
-        let of_offset = wanted.iter().skip(wanted.partition_point(|(offset, ..)| *offset < offsets[at]));
-        of_offset
+        let first = wanted.partition_point(|(offset, ..)| *offset < offsets[at]);
+        objects.write(record, &ids[wanted[first].2], &source.shown, &mut object);
+        wanted[first..]
+            .iter()
             .take_while(|(offset, ..)| *offset == offsets[at])
             .try_for_each(|(.., number)| each(*number, &object))
     })
