@@ -151,12 +151,17 @@ impl Job {
     }
 }
 
+/// Addresses of one host that are given: the system draws them from about three times as many.
+const OF_HOST: usize = 2048;
+
 /// Addresses that nobody listens on now, and that no other job was given. Where a machine has a whole network of its own,
 /// neither are they those of another program of tests.
 pub(super) fn free(count: usize) -> Vec<String> {
     static GIVEN: Mutex<BTreeSet<SocketAddr>> = Mutex::new(BTreeSet::new());
     let [_, high, middle, low] = std::process::id().to_be_bytes();
-    let host = if cfg!(target_os = "linux") { [127, 1 + high % 100, middle, low] } else { [127, 0, 0, 1] };
+    let next = (GIVEN.lock().expect("addresses").len() / OF_HOST) as u8 % 3 * 64;
+    let host =
+        if cfg!(target_os = "linux") { [127, 1 + high % 64 + next, middle, low] } else { [127, 0, 0, 1] };
     // Held until all are found: the system gives nobody else one of them meanwhile.
     let held = iter::repeat_with(|| TcpListener::bind((Ipv4Addr::from(host), 0)).expect("bound"));
     let held = held.map(|listener| (listener.local_addr().expect("an address"), listener));
