@@ -62,7 +62,7 @@ pub(crate) struct OutputFormArgs {
 /// What is told of a run on a page.
 #[derive(Debug, Default, Args)]
 pub(crate) struct PageArgs {
-    /// Also write a page (HTML) to look at before anything is deleted: --dry-run --report look.html
+    /// Also write a page (HTML) to look at first: --dry-run --report look.html
     ///
     /// It shows what goes and why, how alike it is, the largest and the loosest clusters, pairs near the threshold word by word,
     /// what each source loses, and what was refused. It needs no network. A file that is there already is replaced.
