@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 #[cfg(feature = "pdf")]
-use super::process_room::{ProcessRoom, ProcessTurn};
+use super::process_room::{ProcessRoom, ProcessTurn, memory_for_one};
 use crate::error::Result;
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
@@ -99,7 +99,6 @@ impl RecordRoom {
     }
 
     /// Longest record that every worker may have at a time, in bytes.
-    #[cfg(feature = "pdf")]
     pub(in crate::read) fn free(&self) -> usize {
         self.0.as_ref().map_or(usize::MAX, |bound| bound.free)
     }
@@ -108,6 +107,12 @@ impl RecordRoom {
     #[cfg(feature = "pdf")]
     pub(in crate::read) fn process_turn(&self) -> Option<ProcessTurn> {
         self.0.as_ref().map_or(Some(ProcessTurn::FREE), |bound| bound.processes.turn())
+    }
+
+    /// MiB of memory that have room for one such process.
+    #[cfg(feature = "pdf")]
+    pub(in crate::read) fn memory_for_process(&self) -> u64 {
+        self.0.as_ref().map_or(0, |bound| memory_for_one(bound.workers))
     }
 
     /// Whether a record of so many bytes, or more, is read by one worker at a time.

@@ -129,7 +129,7 @@ fn processes_for(sources: &[Source], memory: u64, workers: usize) -> Result<u64>
             ),
         )),
         Some(_) => Ok(taken),
-        None => Ok(first(Format::Tar).map_or(0, |_| taken)),
+        None => Ok(first(Format::Tar).or_else(|| first(Format::Zip)).map_or(0, |_| taken)),
     }
 }
 

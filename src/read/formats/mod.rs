@@ -103,6 +103,7 @@ fn member_kind(head: &FileHead) -> MemberKind {
     let codec = codec(format);
     match codec.boundaries().is_none() && codec.rereader().is_none() {
         true => MemberKind::Document(format),
+        false if matches!(format, Format::Tar | Format::Zip) => MemberKind::Records("an archive".to_owned()),
         false => MemberKind::Records(format!("a file of many records, {}", codec.extension())),
     }
 }

@@ -64,7 +64,7 @@ pub(super) struct PropertiesDescriber<F>(pub(super) F);
 
 impl<F: Fn(&[u8]) -> Result<FileProperties, Refusal>> Describer for PropertiesDescriber<F> {
     fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
-        // It was read before, and is refused now only if it changed since.
+        // It was read before, and is refused now only if it changed since, or if what reads it fails.
         let Ok(found) = (self.0)(record.raw) else { return };
         let said = [("title", found.title), ("date", found.date)];
         said.into_iter().for_each(|(name, value)| value.iter().for_each(|value| each(name, value)));

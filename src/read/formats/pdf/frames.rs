@@ -1,6 +1,6 @@
 //! What goes between this process and the one that reads PDFs: questions and answers, each as long as it says.
 //!
-//! A question is a byte that says what is wanted, the most bytes of text, and the PDF behind its length. An answer is a byte that
+//! A question is a byte that says what is wanted, the most bytes of text, the most seconds, and the PDF behind its length. An answer is a byte that
 //! says what became of it, three lengths, and the title, the date and the text. Numbers begin with the lowest byte.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -26,6 +26,8 @@ pub(super) struct PdfRequest {
     pub(super) question: PdfQuestion,
     /// Most bytes of text.
     pub(super) most_text: u64,
+    /// Most seconds of CPU time.
+    pub(super) seconds: u64,
     /// Bytes of the PDF.
     pub(super) length: u64,
 }
@@ -112,7 +114,7 @@ fn string(input: &mut impl Read, length: u64, into: &mut String) -> io::Result<(
 /// What the system says.
 pub(super) fn write_request(output: &mut impl Write, request: &PdfRequest, pdf: &[u8]) -> io::Result<()> {
     output.write_all(&[u8::from(request.question == PdfQuestion::Properties)])?;
-    for number in [request.most_text, request.length] {
+    for number in [request.most_text, request.seconds, request.length] {
         output.write_all(&number.to_le_bytes())?;
     }
     output.write_all(pdf)?;
@@ -138,8 +140,8 @@ pub(super) fn read_request(input: &mut impl Read) -> io::Result<Option<PdfReques
         [1] => PdfQuestion::Properties,
         _ => return Err(invalid("no question about a PDF")),
     };
-    let (most_text, length) = (number(input)?, number(input)?);
-    Ok(Some(PdfRequest { question, most_text, length }))
+    let [most_text, seconds, length] = [number(input)?, number(input)?, number(input)?];
+    Ok(Some(PdfRequest { question, most_text, seconds, length }))
 }
 
 /// Reads the PDF of a question; `None` if there is no room for it: its bytes are then passed over.
@@ -264,17 +266,17 @@ mod tests {
     fn questions_are_read_as_they_were_written() {
         let mut bytes = Vec::new();
         for question in [PdfQuestion::Text, PdfQuestion::Properties] {
-            let request = PdfRequest { question, most_text: 1 << 40, length: 3 };
+            let request = PdfRequest { question, most_text: 1 << 40, seconds: 20, length: 3 };
             write_request(&mut bytes, &request, b"PDF").expect("written");
         }
         let mut input = &bytes[..];
         for question in [PdfQuestion::Text, PdfQuestion::Properties] {
             let request = read_request(&mut input).expect("read").expect("a question");
-            assert_eq!(request, PdfRequest { question, most_text: 1 << 40, length: 3 });
+            assert_eq!(request, PdfRequest { question, most_text: 1 << 40, seconds: 20, length: 3 });
             assert_eq!(read_pdf(&mut input, request.length).expect("read"), Some(b"PDF".to_vec()));
         }
         assert_eq!(read_request(&mut input).expect("read"), None);
-        assert!(read_request(&mut &[2; 17][..]).is_err());
+        assert!(read_request(&mut &[2; 25][..]).is_err());
         assert!(read_pdf(&mut &b"PDF"[..], 4).is_err());
         assert!(read_pdf(&mut &b"PDF"[..], u64::MAX).is_err());
     }

@@ -124,9 +124,10 @@ pub(super) fn pdf_properties(pdf: &[u8], room: &RecordRoom) -> Result<FileProper
 fn asked(room: &RecordRoom, inquiry: &PdfInquiry<'_>) -> Result<PdfReply, Refusal> {
     let not = |why: String| Err(Refusal::NotExtracted(why));
     let Some(_turn) = room.process_turn() else {
-        return not(
-            "the memory allowed has no room for the process that reads PDFs; allow more with --memory".into(),
-        );
+        return not(format!(
+            "the memory allowed has no room for the process that reads PDFs: allow about {} MiB with --memory",
+            room.memory_for_process()
+        ));
     };
     match ask(inquiry) {
         Ok(reply) => Ok(reply),
@@ -142,7 +143,7 @@ fn asked(room: &RecordRoom, inquiry: &PdfInquiry<'_>) -> Result<PdfReply, Refusa
             MAX_PDF_MEMORY >> 20
         )),
         Err(PdfFailure::TooSlow(time)) => {
-            not(format!("reading it took more than {}", counted(time.as_secs(), "second")))
+            not(format!("reading it took more than {} of computing", counted(time.as_secs(), "second")))
         }
     }
 }

@@ -16,6 +16,9 @@ use super::frames::{PdfFault, PdfQuestion, PdfRequest, PdfText, read_head, read_
 /// Most questions that one process answers: what it has left behind by then goes with it.
 const MOST_ANSWERED: u32 = 256;
 
+/// How much longer than it may compute a process may take on the clock, where the machine does other things.
+const SLACK: u32 = 10;
+
 /// How often it is looked whether a process has answered.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -71,7 +74,7 @@ pub(super) struct PdfInquiry<'a> {
     pub(super) most: usize,
     /// Most bytes of text that are taken over.
     pub(super) held: usize,
-    /// Longest that it may take.
+    /// How long it may compute.
     pub(super) patience: Duration,
 }
 
@@ -114,7 +117,8 @@ impl PdfProcess {
         *answered += 1;
         let exchange = || {
             let (most_text, length) = (inquiry.most as u64, inquiry.pdf.len() as u64);
-            write_request(input, &PdfRequest { question: inquiry.question, most_text, length }, inquiry.pdf)?;
+            let (question, seconds) = (inquiry.question, inquiry.patience.as_secs());
+            write_request(input, &PdfRequest { question, most_text, seconds, length }, inquiry.pdf)?;
             match read_head(output, most_text)? {
                 Err(fault) => Ok(PdfReply::Refused(fault)),
                 Ok(head) if head.length > inquiry.held as u64 => Ok(PdfReply::Long(head.length)),
@@ -122,10 +126,10 @@ impl PdfProcess {
             }
         };
         let (reply, too_slow) =
-            within(process, inquiry.patience, exchange).map_err(PdfFailure::NotStarted)?;
+            within(process, SLACK * inquiry.patience, exchange).map_err(PdfFailure::NotStarted)?;
         match reply {
             Ok(reply) => Ok(reply),
-            Err(_) if too_slow => Err(PdfFailure::TooSlow(inquiry.patience)),
+            Err(_) if too_slow || ran_out_of_time(process) => Err(PdfFailure::TooSlow(inquiry.patience)),
             Err(_) => Err(PdfFailure::Ended),
         }
     }
@@ -137,6 +141,26 @@ impl Drop for PdfProcess {
         // It may be gone already. None is left as a dead one that nobody has asked for.
         let _ = process.kill();
         let _ = process.wait();
+    }
+}
+
+/// Whether a process that gives no answer has computed for longer than it may. It is waited for.
+fn ran_out_of_time(process: &Mutex<Child>) -> bool {
+    let mut process = process.lock().unwrap_or_else(PoisonError::into_inner);
+    // One that says what is no answer may still be there.
+    let _ = process.kill();
+    let status = process.wait();
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+
+        let signal = rustix::process::Signal::XCPU.as_raw();
+        status.is_ok_and(|status| status.signal() == Some(signal))
+    }
+    #[cfg(not(unix))]
+    {
+        drop(status);
+        false
     }
 }
 
@@ -165,8 +189,8 @@ fn within<T>(
     })
 }
 
-/// Asks a process about a PDF. If one fails that has read others before, a new one is asked, so the answer does not hang on what
-/// was read before.
+/// Asks a process about a PDF. If one fails that has read others before, or has no memory left, a new one is asked, so the answer
+/// does not hang on what was read before.
 ///
 /// # Errors
 /// The failure of a process that has read nothing else.
@@ -178,7 +202,11 @@ pub(super) fn ask(inquiry: &PdfInquiry<'_>) -> Result<PdfReply, PdfFailure> {
         None => PdfProcess::start()?,
     };
     let mut reply = process.ask(inquiry);
-    if matches!(reply, Err(PdfFailure::Ended)) && process.answered > 1 {
+    let may_be_others = matches!(
+        reply,
+        Err(PdfFailure::Ended) | Ok(PdfReply::Refused(PdfFault::TooLarge | PdfFault::Unforeseen))
+    );
+    if may_be_others && process.answered > 1 {
         process = PdfProcess::start()?;
         reply = process.ask(inquiry);
     }

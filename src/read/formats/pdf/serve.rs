@@ -5,7 +5,7 @@ use std::thread;
 
 use super::document::pdf_text;
 use super::frames::{PdfFault, read_pdf, read_request, write_answer};
-use super::process_limits::limit_process;
+use super::process_limits::{limit_process, limit_time};
 
 /// Bytes of stack: objects that are nested deeply are read by functions that call themselves.
 const STACK: usize = 32 << 20;
@@ -24,16 +24,18 @@ pub fn serve_pdfs(input: impl Read + Send, output: impl Write + Send) -> io::Res
 }
 
 fn answer_all(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
-    let mut answered = 0;
+    let mut is_first = true;
     while let Some(request) = read_request(&mut input)? {
-        limit_process(answered)?;
+        if std::mem::take(&mut is_first) {
+            limit_process()?;
+        }
+        limit_time(request.seconds)?;
         let most = usize::try_from(request.most_text).unwrap_or(usize::MAX);
         let answer = match read_pdf(&mut input, request.length)? {
             Some(pdf) => pdf_text(pdf, request.question, most),
             None => Err(PdfFault::TooLarge),
         };
         write_answer(&mut output, &answer)?;
-        answered += 1;
     }
     Ok(())
 }

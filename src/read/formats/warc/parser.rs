@@ -1,6 +1,9 @@
 //! Records of a crawl to documents.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::head::{CrawlHead, MOST_HEAD, RecordContent};
 use crate::document::Position;
@@ -19,11 +22,14 @@ pub(super) struct CrawlParser {
     fields: Fields,
     body: Vec<u8>,
     text: String,
+    /// The body of the response with this digest, which was asked for its weight and is unpacked already.
+    weighed: RefCell<Option<(u128, Vec<u8>)>>,
 }
 
 impl CrawlParser {
     pub(super) fn new(read: ReadHead, fields: &Fields) -> CrawlParser {
-        CrawlParser { read, fields: fields.clone(), body: Vec::new(), text: String::new() }
+        let (body, text, weighed) = (Vec::new(), String::new(), RefCell::default());
+        CrawlParser { read, fields: fields.clone(), body, text, weighed }
     }
 
     /// The head of a record, and what stands behind it.
@@ -46,19 +52,32 @@ impl CrawlParser {
 impl Parser for CrawlParser {
     fn rest(&mut self) {
         (self.body, self.text) = (Vec::new(), String::new());
+        self.weighed.take();
     }
 
     fn weight(&self, raw: &[u8]) -> u64 {
-        let least = raw.len() as u64;
+        let (least, most) = (raw.len() as u64, self.fields.max_record_bytes);
+        // Where the memory has no bound, `record` sees to the longest that is allowed.
+        let free = self.fields.room.free();
+        if free == usize::MAX {
+            return least;
+        }
         let Ok((CrawlHead { content: RecordContent::Http, .. }, content)) = self.divided(raw) else {
             return least;
         };
-        let Some(response) = Response::of(content) else { return least };
-        // Unpacking takes time, so what any worker may have in any case is not unpacked for its length alone.
-        match self.fields.room.is_long(response.most_length()) {
-            true => response.body_length(self.fields.max_record_bytes).max(least),
-            false => least,
-        }
+        let Some(response) = Response::of(content).filter(|response| !response.is_plain()) else {
+            return least;
+        };
+        let length = match response.body(free.min(most)) {
+            Ok(body) => {
+                let length = body.len() as u64;
+                self.weighed.replace(Some((xxh3_128(content), body.into_owned())));
+                length
+            }
+            Err(Refusal::TooLong { .. }) => response.body_length(most),
+            Err(_) => 0,
+        };
+        length.max(least)
     }
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
@@ -69,8 +88,12 @@ impl Parser for CrawlParser {
             RecordContent::Http => {
                 let response = Response::of(content)
                     .ok_or_else(|| Refusal::Malformed("a response without HTTP headers".to_owned()))?;
-                let media = response.media();
-                match response.body(self.fields.max_record_bytes)? {
+                let (media, weighed) = (response.media(), self.weighed.take());
+                let body = match weighed.filter(|(of, _)| *of == xxh3_128(content)) {
+                    Some((_, body)) => Cow::Owned(body),
+                    None => response.body(self.fields.max_record_bytes)?,
+                };
+                match body {
                     Cow::Borrowed(body) => payload::text(media, body, &mut self.text)?,
                     Cow::Owned(body) => {
                         self.body = body;
