@@ -283,7 +283,7 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         (Zipped::new("a.jsonl", "{\"text\": \"a\"}\n"), "not unpacked"),
         (Zipped::stored("a.zip", zipped(&small())), "not unpacked"),
         (Zipped::new("a.gz", gzip(b"a text", 100)), "not unpacked"),
-        (Zipped::new("a.pdf", "%PDF-1.7"), "not a text"),
+        (Zipped::new("a.png", b"\x89PNG\r\n\x1a\n\0"), "not a text"),
         (Zipped::new("a.jar", zipped(&small())), "not a text"),
         (Zipped::new("data.txt", b"\xff\xfe\xfd text"), "not UTF-8"),
         (Zipped::new("../../up.txt", "only a name"), ""),
