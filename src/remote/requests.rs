@@ -52,7 +52,7 @@ pub(super) fn fetch(
 /// What is known of the object that a URL names; `None` if there is none.
 ///
 /// # Errors
-/// [`Error::Input`] if it may not be read, and [`Error::Io`].
+/// [`crate::error::Error::Input`] if it may not be read, and [`crate::error::Error::Io`].
 pub fn look(url: &ObjectUrl, stop: &StopFlag) -> Result<Option<ObjectState>> {
     let store = store(url)?;
     let asked = url.clone();
@@ -66,7 +66,7 @@ pub fn look(url: &ObjectUrl, stop: &StopFlag) -> Result<Option<ObjectState>> {
 /// All objects whose keys begin with the key of a URL and a slash, in the order of their paths.
 ///
 /// # Errors
-/// [`Error::Input`] if they may not be listed, and [`Error::Io`].
+/// [`crate::error::Error::Input`] if they may not be listed, and [`crate::error::Error::Io`].
 pub fn list(url: &ObjectUrl) -> Result<Vec<ListedObject>> {
     let store = store(url)?;
     let asked = url.clone();
