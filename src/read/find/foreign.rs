@@ -106,7 +106,7 @@ impl Foreign {
 
     /// What the format is, and what to do with the file.
     pub(in crate::read) fn reason(self) -> String {
-        format!("a file in the format {}, which alike does not read; {}", self.name, self.instead)
+        format!("a file in the format {}, which alike does not read as it is; {}", self.name, self.instead)
     }
 }
 
