@@ -82,10 +82,11 @@ class Soak:
         known = drawn.sample(sorted(self.live), min(len(self.live), LATER)) if self.live else []
         changes = self.pending["changes"]
         if kind == "load":
-            for number in range(self.next, self.next + (LATER if grown else GROWING)):
-                changes[number] = 0
             for number in known:
                 changes[number] = None if drawn.random() < (0.6 if grown else 0.1) else self.live[number][1] + 1
+            # Once it has grown as many come as go, however many rounds an hour has.
+            new = sum(version is None for version in changes.values()) if grown else GROWING
+            changes.update(dict.fromkeys(range(self.next, self.next + new), 0))
         if kind == "delete":
             changes.update(dict.fromkeys(known[: LATER // 2]))
 
