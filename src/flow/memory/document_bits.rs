@@ -28,6 +28,12 @@ impl DocumentBits {
         self.words[doc as usize / 64].load(Ordering::Relaxed) >> (doc % 64) & 1 == 1
     }
 
+    /// Whether all documents are in it that are `bits` of a word.
+    #[inline]
+    pub fn contains_all(&self, word: usize, bits: u64) -> bool {
+        self.words[word].load(Ordering::Relaxed) & bits == bits
+    }
+
     /// How many documents are in it.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum()

@@ -2,17 +2,26 @@
 
 use std::sync::Arc;
 
-use crate::flow::memory::document_bits::{DocumentBits, set};
+use crate::flow::memory::document_bits::DocumentBits;
 use crate::limits::MAX_EXPANDED_GROUP;
 use crate::sketch::{Frequencies, spread};
 use crate::threshold::Threshold;
 
-/// The two slots of a shingle among so many (Bloom 1970). With one, a few shingles of a template, which all members have, would be
-/// taken for others; with two hardly any is.
-fn slots(shingle: u64, among: u32) -> [u32; 2] {
+/// Slots of a word.
+const WORD: u32 = u64::BITS;
+
+/// The two slots of a shingle among so many, a power of two (Bloom 1970): their word, and a bit for each. With one, a few shingles
+/// of a template, which all members have, would be taken for others; with two hardly any is. Both are in one word, so that memory
+/// is waited for once (Putze, Sanders and Singler 2007, blocked filters).
+#[inline]
+fn slots(shingle: u64, among: u32) -> (usize, u64) {
     let hash = spread(shingle);
-    [(hash >> 32) as u32 % among, (hash >> 8) as u32 % among]
+    let word = (hash >> 32) as u32 & (among / WORD - 1);
+    (word as usize, 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63))
 }
+
+/// Shingles that are looked up before the answer is looked at.
+const TOGETHER: usize = 32;
 
 /// Some shingles, as one worker knows them.
 pub struct OwnShingles {
@@ -34,7 +43,11 @@ impl OwnShingles {
 
     /// Adds a shingle.
     pub fn insert(&mut self, shingle: u64) {
-        slots(shingle, self.slots).into_iter().for_each(|slot| set(&mut self.bits, slot));
+        let (word, bits) = slots(shingle, self.slots);
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        self.bits[word] |= bits;
     }
 }
 
@@ -51,8 +64,27 @@ impl KnownShingles {
     }
 
     /// Whether a shingle may be one of them; false is certain.
+    #[inline]
     pub fn may_have(&self, shingle: u64) -> bool {
-        slots(shingle, self.slots).into_iter().all(|slot| self.all.contains(slot))
+        let (word, bits) = slots(shingle, self.slots);
+        self.all.contains_all(word, bits)
+    }
+
+    /// Writes to `known` those of a set that it may have. Without a branch for each, so that many words are waited for at once.
+    fn of_set(&self, set: &[u64], known: &mut Vec<u64>) {
+        known.resize(set.len(), 0);
+        let mut count = 0;
+        for shingle in set {
+            known[count] = *shingle;
+            count += usize::from(self.may_have(*shingle));
+        }
+        known.truncate(count);
+    }
+
+    /// Whether it may have one of some shingles.
+    fn may_have_any(&self, shingles: &[u64]) -> bool {
+        let one_of = |some: &[u64]| some.iter().fold(false, |found, shingle| found | self.may_have(*shingle));
+        shingles.chunks(TOGETHER).any(one_of)
     }
 }
 
@@ -151,9 +183,15 @@ impl KeyChoice<'_> {
     }
 
     /// Writes the keys of a stored set under which it may meet a new one to `keys`; how many of them index it. Shingles that no
-    /// new member has come before all others in the order, and there is no need to sort them.
-    pub fn of_stored(&self, set: &[u64], new: &OfNew, keys: &mut Vec<(u32, u64)>) -> Indexing {
-        let known: Vec<u64> = set.iter().copied().filter(|shingle| new.all.may_have(*shingle)).collect();
+    /// new member has come before all others in the order, and there is no need to sort them; `known` is room for the others.
+    pub fn of_stored(
+        &self,
+        set: &[u64],
+        new: &OfNew,
+        known: &mut Vec<u64>,
+        keys: &mut Vec<(u32, u64)>,
+    ) -> Indexing {
+        new.all.of_set(set, known);
         let others = set.len() - known.len();
         let (shown, may_index) = match self.shown {
             Shown::Resembling(threshold) => {
@@ -163,10 +201,10 @@ impl KeyChoice<'_> {
         };
         let shown = shown.saturating_sub(others);
         keys.clear();
-        if shown == 0 || !may_index && !known.iter().any(|shingle| new.indexing.may_have(*shingle)) {
+        if shown == 0 || !may_index && !new.indexing.may_have_any(known) {
             return Indexing::default();
         }
-        self.frequencies.rarest(&known, shown, keys);
+        self.frequencies.rarest(known, shown, keys);
         let indexing = match self.shown {
             Shown::Resembling(threshold) => {
                 Indexing::by(threshold.indexing_prefix(set.len()).saturating_sub(others))
@@ -215,6 +253,7 @@ impl Indexing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::memory::document_bits::ones;
     use crate::similarity::{AcceptanceRule, Evidence, PairTest};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -226,8 +265,9 @@ mod tests {
     }
 
     fn gathered(shingles: impl Iterator<Item = u64>) -> KnownShingles {
-        let all = DocumentBits::new(SLOTS.0 as usize);
-        shingles.for_each(|shingle| slots(shingle, SLOTS.0).into_iter().for_each(|slot| all.insert(slot)));
+        let (mut own, all) = (OwnShingles::new(SLOTS.0), DocumentBits::new(SLOTS.0 as usize));
+        shingles.for_each(|shingle| own.insert(shingle));
+        ones(own.bits.into_iter()).for_each(|slot| all.insert(slot));
         KnownShingles::new(Arc::new(all), SLOTS.0)
     }
 
@@ -242,24 +282,24 @@ mod tests {
             new.iter().for_each(|set| frequencies.counting().count(set));
             let shown_by = if containing { Shown::Containing(threshold) } else { Shown::Resembling(threshold) };
             let choice = KeyChoice { family: 2, ..KeyChoice::new(shown_by, &frequencies, Scale::default(), true) };
-            let mut keys = Vec::new();
+            let (mut known, mut keys) = (Vec::new(), Vec::new());
             let shown: Vec<(Vec<u64>, usize)> = new.iter().map(|set| {
                 let indexing = choice.of(set, &mut keys);
                 (keys.iter().map(|(_, key)| *key).collect(), indexing.keys)
             }).collect();
             let indexing = shown.iter().flat_map(|(keys, indexing)| keys[..(*indexing).min(keys.len())].iter().copied());
             let of_new = OfNew { all: gathered(new.iter().flatten().copied()), indexing: gathered(indexing) };
-            let known: BTreeSet<u64> = new.iter().flatten().copied().collect();
+            let of_any: BTreeSet<u64> = new.iter().flatten().copied().collect();
             for set in &stored {
-                let indexing = choice.of_stored(set, &of_new, &mut keys);
+                let indexing = choice.of_stored(set, &of_new, &mut known, &mut keys);
                 // The slow twin: the whole set in order, and of its prefix what a new one may have.
                 let mut whole = Vec::new();
                 frequencies.rarest(set, set.len(), &mut whole);
-                whole.sort_by_key(|(count, key)| (known.contains(key), *count, *key));
+                whole.sort_by_key(|(count, key)| (of_any.contains(key), *count, *key));
                 let (indexes, prefix) = match containing {
                     true => {
                         let [fewest, more] = [threshold.prefix(set.len()), threshold.containment_prefix(set.len())];
-                        let others = whole.iter().take_while(|(_, key)| !known.contains(key)).count();
+                        let others = whole.iter().take_while(|(_, key)| !of_any.contains(key)).count();
                         let by_fewest = others < fewest && whole[fewest - 1].0 <= 2 && whole[more - 1].0 > 2;
                         prop_assert_eq!(indexing.by_fewest, by_fewest && !keys.is_empty());
                         (if others >= fewest { 0 } else if by_fewest { fewest } else { more }, set.len())
@@ -267,7 +307,7 @@ mod tests {
                     false => (threshold.indexing_prefix(set.len()), threshold.prefix(set.len())),
                 };
                 let first = whole.iter().take(prefix).enumerate();
-                let all: Vec<(u64, bool)> = first.map(|(at, (_, key))| (*key, at < indexes)).filter(|(key, _)| known.contains(key)).collect();
+                let all: Vec<(u64, bool)> = first.map(|(at, (_, key))| (*key, at < indexes)).filter(|(key, _)| of_any.contains(key)).collect();
                 let sent: Vec<(u64, bool)> = keys.iter().enumerate().map(|(at, (_, key))| (*key, at < indexing.keys)).collect();
                 prop_assert!(sent.iter().all(|key| all.contains(key)));
                 for (theirs, their_indexing) in &shown {

@@ -184,11 +184,11 @@ impl Members<'_> {
         new: &OfNew,
         own: &mut OwnOfNew,
     ) -> Result<()> {
-        let mut keys = Vec::new();
+        let (mut known, mut keys) = (Vec::new(), Vec::new());
         let salts = self.run.sets.stored().map_or(Ok(Vec::new()), |stored| stored.salts(&self.stored))?;
         let salt = |doc: Doc| self.stored.binary_search(&doc).map_or(0, |at| salts[at]);
         self.each_stored(&self.stored, &mut |doc, set| {
-            let indexing = choice.of_stored(set, new, &mut keys);
+            let indexing = choice.of_stored(set, new, &mut known, &mut keys);
             if keys.is_empty() {
                 return Ok(());
             }

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
-use super::object::{JsonKind, JsonText, TakenMembers, members, not_json};
+use super::object::{JsonKind, JsonText, members, not_json};
+use super::usual_object::{TakenMembers, usual_members};
 use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
 use crate::read::record::Refusal;
 
@@ -118,17 +119,18 @@ fn take<'a, const N: usize>(
     names: [Option<&str>; N],
     copy: Option<&mut String>,
 ) -> std::result::Result<TakenMembers<'a, N>, Refusal> {
-    members(line, names, copy)
-        // The text is no string, or was none before it occurred again, or nothing helps.
-        .or_else(|_| members(line, names, None))
-        .map_err(|error| not_json(line, line, &error))
+    if let Some(taken) = copy.and_then(|copy| usual_members(line, &names, copy)) {
+        return Ok(taken);
+    }
+    let values = members(line, names).map_err(|error| not_json(line, line, &error))?;
+    Ok(TakenMembers { values, text: None })
 }
 
 /// Where in a JSON object the string of its text stands, quotes included, and what it means; `None` if there is no string.
 /// `path` is where the text is.
 pub fn text_member<'a>(object: &'a str, path: &FieldPath) -> Option<(Range<usize>, Cow<'a, str>)> {
     let names = [Some(path.as_str()), path.outer()];
-    let [whole, outer] = members(object, names, None).ok()?.values;
+    let [whole, outer] = members(object, names).ok()?;
     let text = whole.or(inside(object, outer, Some(path)).ok()?)?;
     let start = text.get().as_ptr().addr() - object.as_ptr().addr();
     let BorrowedText(meant) = serde_json::from_str(text.get()).ok()?;
@@ -150,8 +152,8 @@ fn inside<'a>(
         let Some(object) = value.filter(|value| JsonKind::of(value) == JsonKind::Object) else {
             return Ok(None);
         };
-        let taken = members(object.get(), [Some(name)], None);
-        [value] = taken.map_err(|error| not_json(line, object.get(), &error))?.values;
+        let taken = members(object.get(), [Some(name)]);
+        [value] = taken.map_err(|error| not_json(line, object.get(), &error))?;
     }
     Ok(value)
 }

@@ -22,6 +22,7 @@ mod rtf;
 mod text;
 mod text_parts;
 mod trec;
+mod usual_object;
 mod warc;
 mod whole;
 

@@ -56,26 +56,14 @@ pub(super) enum JsonText<'a> {
     Raw(&'a RawValue),
 }
 
-/// The members taken of an object: of equal keys the last one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TakenMembers<'a, const N: usize> {
-    /// The values of the names, as they stand in the line.
-    pub(super) values: [Option<&'a RawValue>; N],
-    /// The first name's value, if it was read at once.
-    pub(super) text: Option<JsonText<'a>>,
-}
-
-/// Takes the members `names` of the object that all of `json` is; nothing is copied, and the rest is passed over.
-///
-/// The first value is a string more often than not, and a long one. With a place to copy it to, it is read in the same
-/// pass, unless another name is the same; what is no string is then an error.
+/// Takes the members `names` of the object that all of `json` is, as they stand there: of equal keys the last one. Nothing is
+/// copied, and the rest is passed over.
 pub(super) fn members<'a, const N: usize>(
     json: &'a str,
     names: [Option<&str>; N],
-    copy: Option<&mut String>,
-) -> serde_json::Result<TakenMembers<'a, N>> {
+) -> serde_json::Result<[Option<&'a RawValue>; N]> {
     let mut parser = serde_json::Deserializer::from_str(json);
-    let taken = parser.deserialize_map(MembersSeed { names: &names, copy })?;
+    let taken = parser.deserialize_map(MembersSeed(&names))?;
     parser.end().map(|()| taken)
 }
 
@@ -153,35 +141,25 @@ pub(super) fn no_object(line: &str) -> Refusal {
     }
 }
 
-struct MembersSeed<'n, const N: usize> {
-    names: &'n [Option<&'n str>; N],
-    copy: Option<&'n mut String>,
-}
+struct MembersSeed<'n, const N: usize>(&'n [Option<&'n str>; N]);
 
 impl<'de, const N: usize> Visitor<'de> for MembersSeed<'_, N> {
-    type Value = TakenMembers<'de, N>;
+    type Value = [Option<&'de RawValue>; N];
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut taken = TakenMembers { values: [None; N], text: None };
-        while let Some(wanted) = map.next_key_seed(MemberKey(self.names))? {
-            match (wanted.iter().filter(|wanted| **wanted).count(), &mut self.copy) {
-                (0, _) => {
-                    map.next_value::<IgnoredAny>()?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut taken = [None; N];
+        while let Some(wanted) = map.next_key_seed(MemberKey(self.0))? {
+            if wanted.contains(&true) {
+                let value = map.next_value()?;
+                for (place, _) in taken.iter_mut().zip(wanted).filter(|(_, wanted)| *wanted) {
+                    *place = Some(value);
                 }
-                (1, Some(copy)) if wanted[0] => {
-                    let text = map.next_value_seed(Characters(copy))?;
-                    taken.text = Some(text.map_or(JsonText::Copied, JsonText::Borrowed));
-                }
-                _ => {
-                    let value = map.next_value()?;
-                    for (place, _) in taken.values.iter_mut().zip(wanted).filter(|(_, wanted)| *wanted) {
-                        *place = Some(value);
-                    }
-                }
+            } else {
+                map.next_value::<IgnoredAny>()?;
             }
         }
         Ok(taken)
@@ -274,24 +252,15 @@ mod tests {
 
     /// Whether `members` takes the same objects as the parser alone, and finds the same in them.
     fn agrees(json: &str) {
-        let (mut copy, name) = (String::new(), Some("text"));
-        let raw = members(json, [name, None], None);
+        let name = Some("text");
+        let taken = members(json, [name, None, name]);
         let theirs = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(json);
-        assert_eq!(raw.is_ok(), theirs.is_ok(), "{json:?}: {raw:?} {theirs:?}");
+        assert_eq!(taken.is_ok(), theirs.is_ok(), "{json:?}: {taken:?} {theirs:?}");
         let Ok(theirs) = serde_json::from_str::<BTreeMap<String, serde_json::Value>>(json) else { return };
-        let shared = members(json, [name, name], Some(&mut copy)).expect("an object");
-        assert!(shared.text.is_none());
-        for value in [raw.expect("an object").values[0], shared.values[0], shared.values[1]] {
-            let value = value.map(|value| serde_json::from_str(value.get()).expect("a value"));
-            assert_eq!(value.as_ref(), theirs.get("text"), "{json:?}");
-        }
-        match members(json, [name], Some(&mut copy)).map(|taken| taken.text) {
-            Ok(None) => assert_eq!(theirs.get("text"), None),
-            Ok(Some(JsonText::Borrowed(text))) => assert_eq!(theirs["text"], text),
-            Ok(Some(JsonText::Copied)) => assert_eq!(theirs["text"], *copy),
-            Ok(Some(JsonText::Raw(_))) => panic!("a text that nobody read: {json:?}"),
-            Err(error) => assert!(error.is_data(), "{json:?}: {error}"),
-        }
+        let meant = |raw: &RawValue| serde_json::from_str(raw.get()).expect("a value");
+        let [one, none, same] = taken.expect("an object").map(|value| value.map(meant));
+        let text = theirs.get("text");
+        assert_eq!((one.as_ref(), none, same.as_ref()), (text, None, text), "{json:?}");
     }
 
     const SAMPLES: [&str; 5] = [
@@ -353,7 +322,7 @@ mod tests {
     #[test]
     fn errors_tell_the_byte_in_the_line() {
         let line = r#"{"a": {"\ud800": 1}}"#;
-        let error = members(&line[6..19], [Some("b")], None).expect_err("half a pair");
+        let error = members(&line[6..19], [Some("b")]).expect_err("half a pair");
         let Refusal::NotJson(why) = not_json(line, &line[6..19], &error) else { panic!("another refusal") };
         assert_eq!(why, "unexpected end of hex escape at byte 15");
         assert_eq!(no_object("[1] x"), Refusal::NotJson("trailing characters at byte 5".into()));
