@@ -151,6 +151,17 @@ fn the_page_is_the_same_in_every_shape() {
 }
 
 #[test]
+fn the_report_of_the_gallery_is_what_is_written() {
+    let dir = Dir::new();
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    dir.write("samples/licences.jsonl", fs::read(root.join("samples/licences.jsonl")).unwrap());
+    let shown = fs::read_to_string(root.join("docs/src/gallery/licences.html")).unwrap();
+    let flags = "--dry-run -q --report-from 0.6 --kinds --report-by source --report look.html";
+    dir.alike(&format!("dedup samples/licences.jsonl {flags}"), None).ok();
+    assert!(read(&dir, "look.html") == shown, "another page: look at it, and run docs/pictures.py");
+}
+
+#[test]
 fn whatever_documents_hold_is_text() {
     let dir = Dir::new();
     let hostile = "<script>alert(1)</script> \u{202e}gpj.exe \u{1b}[31m \u{0} & \"quoted\" 'single' </bdi></table><img src=x>";
