@@ -106,7 +106,9 @@ impl Labels {
             Columns::of(&table, wish).map_err(|what| Error::config(format!("{}: {what}", path.display())))?;
         let labels = columns.read(&table, wish).map_err(|what| Error::input(path, what))?;
         match labels.unsure > 0 && labels.lines.is_empty() {
-            true => Err(Error::input(path, "every pair in it is graded unsure, which says nothing; judge some")),
+            true => {
+                Err(Error::input(path, "every pair in it is graded unsure, which says nothing; judge some"))
+            }
             false => Ok(labels),
         }
     }

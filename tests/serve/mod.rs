@@ -9,3 +9,4 @@ mod markup;
 mod openapi;
 mod output;
 mod pages;
+mod verdicts;

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::asked::PageAsked;
 use super::frame::{Framed, Tab};
+use super::verdicts::{self, Judged};
 use super::{compare, links, parts};
 use crate::collection::{DividedCluster, Explanation, Measures, MemberView, Step};
 use crate::output::count;
@@ -126,6 +127,7 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
                 h2 id="member-name" { (parts::named_short(id)) " against the representative" }
                 (compared(explanation))
                 p { a href=(links::of_pair(representative, id)) { "The two, and what links them" } }
+                (verdicts::on_two(asked, [Judged::of_id(representative), Judged::of_id(id)], &to_member(id)))
             }
         }
         @if let Some(lowest) = page.threshold {
@@ -137,7 +139,7 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
         }
         section aria-labelledby="members" {
             h2 id="members" { "Members" }
-            (members(page, chosen, &to_member))
+            (members(page, asked, chosen, &to_member))
             (parts::paging(
                 query.get("after").map(|_| to_page(None)).as_deref(),
                 next.as_deref(),
@@ -217,10 +219,15 @@ fn compared(explanation: &Explanation) -> Markup {
     }
 }
 
-fn members(page: &ClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) -> String) -> Markup {
+fn members(
+    page: &ClusterPage,
+    asked: &PageAsked<'_>,
+    chosen: Option<&str>,
+    to_member: &dyn Fn(&str) -> String,
+) -> Markup {
     let head = html! {
         th scope="col" class="id" { "Document" } th scope="col" { "With the representative" }
-        (heads_of_numbers()) th scope="col" { "Its place" }
+        (verdicts::head(asked)) (heads_of_numbers()) th scope="col" { "Its place" }
     };
     let caption = "Members in the order of their ids";
     let figure = |member: &MemberView| Measures::figure(member.measures.as_ref(), member.same_text);
@@ -236,6 +243,7 @@ fn members(page: &ClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) ->
                     @if member.representative { "the representative" }
                     @else { a href=(to_member(id)) aria-current=[here.then_some("true")] { (figure(member)) } }
                 }
+                (verdicts::cell(asked, &page.cluster.representative, id))
                 (number(member.text_bytes)) (number(u64::from(member.document.load)))
                 td class="place" { (parts::place(&member.document.file, member.document.line)) }
             }

@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 
-use crate::collection::{Alone, DocumentView, Explanation};
+use crate::collection::{Alone, DocumentView, Explanation, Place};
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
+use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 
 /// Bytes of a file up to which a text of it is read without being asked for.
 const UNASKED: u64 = 256 << 20;
@@ -97,6 +98,9 @@ pub struct ComparePage {
     /// Number of the commit, of a collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<u64>,
+    /// The last verdict on the two, if verdicts are taken and there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<PairVerdict>,
     /// Why they are together, or are not.
     #[serde(flatten)]
     pub explanation: Explanation,
@@ -116,6 +120,20 @@ impl ComparePage {
             }
         }
         let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;
-        Ok(ComparePage { commit: Some(commit.number()), explanation })
+        Ok(ComparePage { commit: Some(commit.number()), verdict: None, explanation })
+    }
+
+    /// The two documents.
+    pub fn pair(&self) -> Option<[&Place; 2]> {
+        match &self.explanation {
+            Explanation::Together(found) => Some([&found.first, &found.second]),
+            Explanation::Apart(found) => Some([&found.first, &found.second]),
+            Explanation::Document(_) => None,
+        }
+    }
+
+    /// Adds what was said of the two last.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        self.verdict = self.pair().and_then(|[a, b]| verdicts.last(&a.id, &b.id));
     }
 }

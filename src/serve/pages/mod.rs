@@ -178,7 +178,7 @@ impl PageName {
             PageName::DocumentById => document(query.needed("id")?)?,
             PageName::Compare => {
                 let explanation = run::compare(run, query, progress)?;
-                ServedPage::Compare(Box::new(ComparePage { commit: None, explanation }))
+                ServedPage::Compare(Box::new(ComparePage { commit: None, verdict: None, explanation }))
             }
             PageName::Changes => return Err(HttpError::missing("an output has no commits, and no changes")),
         })
