@@ -5,6 +5,7 @@ mod client;
 mod hostile;
 mod html;
 mod html_hostile;
+mod looseness;
 mod markup;
 mod openapi;
 mod output;

@@ -114,6 +114,7 @@ fn answers_are_as_they_are_described() {
     for (route, path) in [
         ("/", "/"),
         ("/clusters", "/clusters?limit=2"),
+        ("/clusters", "/clusters?sort=looseness"),
         ("/clusters/{number}", &*format!("/clusters/{cluster}")),
         ("/clusters/{number}", &*format!("/clusters/{cluster}?member=f11-5&threshold=0.9")),
         ("/documents", "/documents?limit=3"),

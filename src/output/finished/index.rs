@@ -116,11 +116,7 @@ impl FileNames {
 
 /// Orders what two documents have in common with others, the less first; what says nothing comes last.
 fn looser(one: Option<&ReportedScores>, other: Option<&ReportedScores>) -> Ordering {
-    // Of bits in which fingerprints differ, more are less in common.
-    let common = |scores: &ReportedScores| {
-        scores.hamming_distance.map_or_else(|| scores.figure(), |bits| Some(-(bits as f64)))
-    };
-    match (one.and_then(common), other.and_then(common)) {
+    match (one.and_then(ReportedScores::in_common), other.and_then(ReportedScores::in_common)) {
         (Some(one), Some(other)) => one.total_cmp(&other),
         (one, other) => other.is_some().cmp(&one.is_some()),
     }

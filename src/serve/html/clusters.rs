@@ -20,22 +20,29 @@ pub(super) fn list(page: &ClustersPage, asked: &PageAsked<'_>) -> Framed {
     let query = asked.query;
     let next = page.next.as_deref().map(|next| links::changed("/clusters", query, &[("after", Some(next))]));
     let first = query.get("after").map(|_| links::changed("/clusters", query, &[("after", None)]));
-    let newest = query.get("sort") == Some("newest");
+    let (newest, loose) = (query.get("sort") == Some("newest"), query.get("sort") == Some("looseness"));
     let least = query.get("min-size").unwrap_or_default();
     let total = page.total as u64;
     let head = html! {
         th scope="col" { "Cluster" } th scope="col" class="n" { "Documents" }
-        th scope="col" class="id" { "Representative" } th scope="col" { "Its place" }
+        th scope="col" class="id" { "Representative" }
+        @if loose { th scope="col" { "Least in common" } }
+        th scope="col" { "Its place" }
     };
-    let caption = if newest { "Clusters, the newest first" } else { "Clusters, the largest first" };
+    let caption = match (newest, loose) {
+        (true, _) => "Clusters, the newest first",
+        (_, true) => "Clusters, the loosest first",
+        _ => "Clusters, the largest first",
+    };
     let main = html! {
         h1 { "Clusters" }
         form method="get" action="/clusters" {
             div {
                 label for="sort" { "Order" }
                 select id="sort" name="sort" {
-                    option value="size" selected[!newest] { "the largest first" }
+                    option value="size" selected[!newest && !loose] { "the largest first" }
                     option value="newest" selected[newest] { "the newest first" }
+                    option value="looseness" selected[loose] { "the loosest first" }
                 }
             }
             div {
@@ -51,6 +58,7 @@ pub(super) fn list(page: &ClustersPage, asked: &PageAsked<'_>) -> Framed {
                 th scope="row" { (parts::cluster(cluster.cluster)) }
                 (number(cluster.size))
                 td class="id" { (parts::document(&cluster.representative)) }
+                @if loose { td { @match &cluster.least { Some(least) => { (least) } None => { "same text" } } } }
                 td class="place" { (parts::place(&cluster.file, cluster.line)) }
             } } }))
         }

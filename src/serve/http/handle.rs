@@ -170,7 +170,8 @@ impl Desk {
             Endpoint::Load | Endpoint::Delete => return Err(HttpError::bad("not here")),
         };
         client.serving();
-        let (query, lane) = (Query::parse(head.uri.query(), page.parameters())?, page.lane());
+        let query = Query::parse(head.uri.query(), page.parameters())?;
+        let lane = page.lane(&query);
         let (subject, served) = (self.served.subject(), Arc::clone(&self.served));
         let read = move |progress: &_| {
             let mut page = page.read(&subject, &query, is_page, progress)?;

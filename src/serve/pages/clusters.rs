@@ -28,15 +28,16 @@ impl ClustersPage {
     /// # Errors
     /// 400, and those of the collection.
     pub fn read(commit: &ServedCommit, query: &Query) -> Result<ClustersPage, HttpError> {
+        let least = query.parsed("min-size")?.unwrap_or(0);
         let order = match query.get("sort") {
+            Some("looseness") => return ClustersPage::loosest(commit, least, query),
             None | Some("size") => ClusterOrder::Size,
             Some("newest") => ClusterOrder::Newest,
             Some(other) => {
-                let what = format!("parameter \"sort\" is size or newest, and not {other:?}");
+                let what = format!("parameter \"sort\" is size, newest or looseness, and not {other:?}");
                 return Err(HttpError::bad(what));
             }
         };
-        let least = query.parsed("min-size")?.unwrap_or(0);
         let (page, next) = commit.clusters().page(order, least, query.parsed("after")?, query.limit()?);
         Ok(ClustersPage {
             commit: commit.number(),
@@ -44,6 +45,17 @@ impl ClustersPage {
             clusters: commit.snapshot().cluster_briefs(&page)?,
             next: next.map(|mark| mark.to_string()),
         })
+    }
+
+    /// The page of clusters of a size or more, the loosest first.
+    fn loosest(commit: &ServedCommit, least: u64, query: &Query) -> Result<ClustersPage, HttpError> {
+        let (after, limit) = (query.parsed("after")?, query.limit()?);
+        let (page, next) = commit.looseness()?.page(commit.clusters(), least, after, limit);
+        let (page, scores): (Vec<_>, Vec<_>) = page.into_iter().unzip();
+        let mut clusters = commit.snapshot().cluster_briefs(&page)?;
+        clusters.iter_mut().zip(scores).for_each(|(brief, least)| brief.least = least);
+        let (total, next) = (commit.clusters().count(least), next.map(|mark| mark.to_string()));
+        Ok(ClustersPage { commit: commit.number(), total, clusters, next })
     }
 }
 
