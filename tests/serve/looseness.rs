@@ -1,6 +1,6 @@
 //! Clusters of a collection the loosest first, against the members of each, one by one.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::client::{Server, encoded};
 use super::pages::all;
@@ -91,9 +91,10 @@ fn clusters_come_in_the_order_of_what_their_members_say() {
         assert_eq!(page.rows.len(), expected.len());
         // A mark of the page of another commit, or of another order.
         let next = server.json("/clusters?sort=looseness&limit=2")["next"].as_str().unwrap().to_owned();
+        let before = server.json("/")["commit"].as_u64();
         dir.write("three.jsonl", line("new", &words(0, 90)));
         dir.alike("load c three.jsonl", None).ok();
-        server.until("/", |reply| reply.json()["commit"] == json!(3));
+        server.until("/", |reply| reply.json()["commit"].as_u64() > before);
         server.json(&format!("/clusters?sort=looseness&after={}", encoded(&next)));
         server.get("/clusters?sort=looseness&after=3:1.1:2").status(400);
     }

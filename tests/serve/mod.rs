@@ -2,6 +2,7 @@
 
 mod changes;
 mod client;
+mod finding;
 mod hostile;
 mod html;
 mod html_hostile;

@@ -102,6 +102,10 @@ fn a_cluster_says_what_was_said_of_its_members() {
     page.says("The last verdict: not the same.");
     let row = page.rows.iter().find(|row| row[0] == "f5-1").unwrap();
     assert_eq!(row[2], "not the same");
+    let data = server.json(&path);
+    assert_eq!(data["verdicts"], json!({"f5-1": "different"}));
+    let schema = json!({"$ref": "#/components/schemas/Cluster"});
+    check(&description(), &schema, &data, "cluster");
     let others = page.rows.iter().filter(|row| row[0] != "f5-1");
     assert!(others.clone().count() > 1 && others.into_iter().all(|row| row[2] == "-"));
     assert_eq!(said(&lines(&dir)[0]), (&*representative, "f5-1", &json!(0)));

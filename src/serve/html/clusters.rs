@@ -251,7 +251,7 @@ fn members(
                     @if member.representative { "the representative" }
                     @else { a href=(to_member(id)) aria-current=[here.then_some("true")] { (figure(member)) } }
                 }
-                (verdicts::cell(asked, &page.cluster.representative, id))
+                (verdicts::cell(asked, page.verdicts.get(id)))
                 (number(member.text_bytes)) (number(u64::from(member.document.load)))
                 td class="place" { (parts::place(&member.document.file, member.document.line)) }
             }

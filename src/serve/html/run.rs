@@ -34,7 +34,7 @@ pub(super) fn summary(page: &RunSummaryPage) -> Framed {
         }
         section aria-labelledby="find" {
             h2 id="find" { "Find a document of a cluster" }
-            (summary::find(""))
+            (summary::find("", ""))
         }
         @if !page.sizes.is_empty() { section aria-labelledby="sizes" {
             h2 id="sizes" { "Sizes of clusters" }
@@ -267,7 +267,7 @@ fn members(
                         @match &member.scores { Some(scores) => { (scores) } None => { "compare" } }
                     } }
                 }
-                (verdicts::cell(asked, &page.cluster.representative, &member.id))
+                (verdicts::cell(asked, page.verdicts.get(&member.id)))
                 td { (parts::short(&became(member))) }
                 td class="place" { (place(member.file.as_deref(), member.line)) }
             }
@@ -286,7 +286,7 @@ pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
     let main = html! {
         h1 { "Documents of clusters" }
         p { "What is in no cluster is not listed here; its own page, by its whole id, says what it is like." }
-        (summary::find(query.get("q").unwrap_or_default()))
+        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default()))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
                 th scope="row" class="id" { (document_at(&document.id, document.file.as_deref(), document.line)) }

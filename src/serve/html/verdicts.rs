@@ -79,7 +79,6 @@ pub(super) fn head(asked: &PageAsked<'_>) -> Markup {
 }
 
 /// The last verdict on a member and the representative, where verdicts are taken.
-pub(super) fn cell(asked: &PageAsked<'_>, representative: &str, member: &str) -> Markup {
-    let last = |of: super::PageVerdicts<'_>| of.file.last(representative, member).map_or("-", named);
-    html! { @if let Some(verdicts) = asked.verdicts { td { (last(verdicts)) } } }
+pub(super) fn cell(asked: &PageAsked<'_>, last: Option<&PairVerdict>) -> Markup {
+    html! { @if asked.verdicts.is_some() { td { (last.map_or("-", |last| named(*last))) } } }
 }

@@ -175,8 +175,8 @@ impl Desk {
         let (subject, served) = (self.served.subject(), Arc::clone(&self.served));
         let read = move |progress: &_| {
             let mut page = page.read(&subject, &query, is_page, progress)?;
-            if let (Some(file), ServedPage::Compare(two)) = (&served.verdicts, &mut page) {
-                two.judge(file);
+            if let Some(file) = &served.verdicts {
+                page.judge(file);
             }
             let verdicts = PageVerdicts::of(&served);
             rendered(&page, form, &PageAsked { of: served.kind(), query: &query, text: None, verdicts })

@@ -1,5 +1,7 @@
 //! Clusters by the page, and one of them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, DividedCluster, Explanation, MemberView};
@@ -7,6 +9,7 @@ use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
+use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 use crate::threshold::Threshold;
 
 /// A page of clusters.
@@ -74,6 +77,9 @@ pub struct ClusterPage {
     pub compared: Option<Explanation>,
     /// The threshold of the collection, if the cluster can be taken apart at higher ones.
     pub threshold: Option<Threshold>,
+    /// The last verdicts on members and the representative, by the ids of members, if verdicts are taken.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verdicts: BTreeMap<String, PairVerdict>,
     /// What it falls into at the threshold that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divided: Option<DividedCluster>,
@@ -111,7 +117,14 @@ impl ClusterPage {
         let asked: Option<Threshold> = query.parsed("threshold")?;
         let divided = asked.map(|asked| snapshot.divided(found, asked, progress)).transpose()?;
         let commit = commit.number();
-        Ok(ClusterPage { commit, cluster, members, compared, threshold, divided, next })
+        let verdicts = BTreeMap::new();
+        Ok(ClusterPage { commit, cluster, members, compared, threshold, verdicts, divided, next })
+    }
+
+    /// Adds what was said of its members last.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        let ids = self.members.iter().map(|member| member.document.id.as_str());
+        self.verdicts = verdicts.last_of(&self.cluster.representative, ids);
     }
 }
 

@@ -3,7 +3,7 @@
 //! A line is written whole and is on disk before it is answered; one that could not be is taken back. Of a pair the last verdict
 //! counts, here and for `alike evaluate --labels`, which takes the file by its column [`JUDGED_AT`] for a log.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -144,6 +144,17 @@ impl VerdictFile {
     /// The last verdict on two documents.
     pub fn last(&self, a: &str, b: &str) -> Option<PairVerdict> {
         self.lock().last.get(&ordered(a, b)).copied()
+    }
+
+    /// The last verdicts on a document and each of some others, of those that were judged with it, by these others.
+    pub fn last_of<'a>(
+        &self,
+        one: &str,
+        others: impl Iterator<Item = &'a str>,
+    ) -> BTreeMap<String, PairVerdict> {
+        let log = self.lock();
+        let judged = |other: &'a str| Some((other.to_owned(), *log.last.get(&ordered(one, other))?));
+        others.filter_map(judged).collect()
     }
 
     /// Writes a verdict on two documents. It is on disk when this returns.

@@ -95,7 +95,7 @@ impl LoosenessIndex {
             return Err(too_much(&counted(documents, "document"), &counted(DOCUMENTS, "document")));
         }
         clusters.sort_unstable_by_key(|cluster| cluster.at);
-        let mut measuring = Measuring { tables: snapshot.tables(), rule, room: WORDS };
+        let mut measuring = ClusterMeasuring { tables: snapshot.tables(), rule, room: WORDS };
         let mut found = Vec::with_capacity(clusters.len());
         let mut rest = &clusters[..];
         while !rest.is_empty() {
@@ -138,14 +138,14 @@ fn too_much(there: &str, most: &str) -> Error {
 }
 
 /// What measuring takes.
-struct Measuring {
+struct ClusterMeasuring {
     tables: Tables,
     rule: AcceptanceRule,
     /// Words that may still be read.
     room: usize,
 }
 
-impl Measuring {
+impl ClusterMeasuring {
     /// Measures clusters, all of each component that has any of them.
     fn measure(&mut self, clusters: &[&IndexedCluster], found: &mut Vec<LooseCluster>) -> Result<()> {
         let at: BTreeMap<ClusterKey, usize> =
