@@ -99,7 +99,7 @@ fn the_nearest_outside_is_the_first_of_another_cluster_that_check_names() {
             match expected["id"].as_str() {
                 Some(other) => {
                     named += 1;
-                    let pair = format!("/compare?a={}&b={}", id, other);
+                    let pair = format!("/compare?a={id}&b={other}");
                     assert!(shown.values("a", "href").contains(&&*pair), "{pair}");
                 }
                 None => shown.says("linked to no document that is not in its cluster"),

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,6 +19,10 @@ use crate::error::{Error, Result};
 use crate::evaluate::{JUDGED_AT, UNSURE};
 use crate::limits::MAX_LABELS_BYTES;
 use crate::read::read_short;
+
+/// How file systems say that the name of a file cannot be made durable, or not by this user.
+const UNSYNCED: [io::ErrorKind; 3] =
+    [io::ErrorKind::InvalidInput, io::ErrorKind::PermissionDenied, io::ErrorKind::Unsupported];
 
 /// What somebody says of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,15 +125,7 @@ impl VerdictFile {
         }
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = file.map_err(failed("open for verdicts"))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let what =
-                    format!("--verdicts {}: another process writes to it; name another file", path.display());
-                return Err(Error::config(what));
-            }
-            Err(TryLockError::Error(error)) => return Err(failed("lock")(error)),
-        }
+        take_alone(&file, path)?;
         let cut = end_whole(&mut file).map_err(failed("write"))?;
         let text = read_short(path, MAX_LABELS_BYTES).map_err(failed("read"))?;
         let last = last_verdicts(&text).map_err(|what| Error::input(path, what))?;
@@ -164,7 +161,7 @@ impl VerdictFile {
     pub fn add(&self, a: &str, b: &str, verdict: PairVerdict) -> Result<VerdictLine> {
         let judged_at = Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let line = VerdictLine { id_a: a.to_owned(), id_b: b.to_owned(), grade: verdict.grade(), judged_at };
-        let failed = |e: io::Error| Error::io(&self.path, "write a verdict to", e);
+        let failed = |e: io::Error| Error::io(&self.path, "write a verdict", e);
         let written = serde_json::to_string(&line).map_err(|e| failed(e.into()))? + "\n";
         let mut log = self.lock();
         let log = &mut *log;
@@ -189,6 +186,19 @@ impl VerdictFile {
         }
         log.last.insert(ordered(a, b), verdict);
         Ok(line)
+    }
+}
+
+/// Makes sure that no other process writes to a file of verdicts.
+#[expect(clippy::disallowed_methods, reason = "it is no file of a collection, and nobody waits")]
+fn take_alone(file: &File, path: &Path) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            let what = "another process writes to it; name another file";
+            Err(Error::config(format!("--verdicts {}: {what}", path.display())))
+        }
+        Err(TryLockError::Error(error)) => Err(Error::io(path, "lock", error)),
     }
 }
 
@@ -243,9 +253,7 @@ fn last_verdicts(text: &str) -> std::result::Result<LastVerdicts, String> {
 }
 
 /// Refuses to write to a file that is not there any more under its name: nobody would find what is written.
-#[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
     let (open, named) = (file.metadata()?, std::fs::metadata(path)?);
     match (open.dev(), open.ino()) == (named.dev(), named.ino()) {
         true => Ok(()),
@@ -253,21 +261,13 @@ fn is_still(file: &File, path: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(not(unix))]
-fn is_still(_: &File, path: &Path) -> io::Result<()> {
-    std::fs::metadata(path).map(drop)
-}
-
-/// Makes the name of a file last.
-#[cfg(unix)]
+/// Makes the name of a file last, as far as its folder lets this user.
 fn sync_name(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_name(_: &Path) -> io::Result<()> {
-    Ok(())
+    let whole = std::fs::canonicalize(path)?;
+    match whole.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()) {
+        Err(error) if UNSYNCED.contains(&error.kind()) => Ok(()),
+        synced => synced,
+    }
 }
 
 #[cfg(test)]
