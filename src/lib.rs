@@ -205,6 +205,7 @@
 //! - `text/scan.rs` - the fast path: words found in bit masks
 //! - `text/segment.rs` - the careful route for what is not ASCII
 //! - `text/table.rs` - what single characters become in canonical text
+//! - `text/typed.rs` - words that somebody types to find a name
 //! - `text/out.rs` - the token hashes of one document
 //! - `text/places.rs` - tokens with their places in the text
 //! - `text/hash.rs` - the 64-bit identity of a token
@@ -495,6 +496,7 @@
 //! - `collection/query/browse/clusters.rs` - the clusters of a commit in two orders
 //! - `collection/query/browse/ids.rs` - the ids of a commit in order
 //! - `collection/query/browse/divided.rs` - what a cluster falls into at a higher threshold
+//! - `collection/query/browse/looseness.rs` - the clusters of a commit, the loosest first
 //! - `collection/query/browse/members.rs` - the members of a cluster, each held against its representative
 //! - `collection/query/view.rs` - looking at a commit
 //! - `collection/query/stats.rs` - the figures of a commit
@@ -677,6 +679,7 @@
 //! - `serve/http/body.rs` - bodies up to a limit
 //! - `serve/http/answer.rs` - answers and errors, with their headers
 //! - `serve/http/change.rs` - changes that clients ask for, one after another, once for each key
+//! - `serve/http/verdict.rs` - a verdict on two documents, and who may give it
 //! - `serve/http/measured.rs` - counts and times of answers, as Prometheus reads them
 //! - `serve/pages/mod.rs` - what is shown of a collection, as data
 //! - `serve/pages/summary.rs` - what there is
@@ -697,6 +700,7 @@
 //! - `serve/html/compare.rs` - two documents, and what links them
 //! - `serve/html/changes.rs` - changes, commit by commit
 //! - `serve/html/check.rs` - a form for a text, and what it resembles
+//! - `serve/html/verdicts.rs` - buttons for a verdict, and what was said before
 //! - `serve/html/run.rs` - pages of an output
 //! - `serve/state/mod.rs` - what is served
 //! - `serve/state/served.rs` - what is served now, and what is wrong with it
@@ -705,6 +709,7 @@
 //! - `serve/state/threads.rs` - the threads that wait for disks, a bounded number
 //! - `serve/state/write.rs` - loads and deletions of clients
 //! - `serve/state/remembered.rs` - answers to changes by their keys
+//! - `serve/state/verdicts.rs` - verdicts on pairs, a file of labels that only grows
 //!
 //! Inputs from afar:
 //! - `remote/mod.rs` - objects in stores and on web servers, taken as files

@@ -113,6 +113,8 @@ Examples:
   alike serve clean                               look at what dedup --out clean removed, before it is deleted
   alike serve archive --listen 9000 --token-file token
       Also take POST /load and POST /delete, with the header Authorization: Bearer and the token.
+  alike serve clean --verdicts verdicts.jsonl
+      Say of pairs whether they are the same; then: alike evaluate INPUT --labels verdicts.jsonl
   alike serve archive --listen 0.0.0.0:8080 --public-read
       Anybody who reaches this machine may read.
   openssl rand -hex 32 > token && chmod 600 token
@@ -311,6 +313,12 @@ pub(crate) struct ServeArgs {
     /// Let anybody read who reaches the address
     #[arg(long)]
     pub(crate) public_read: bool,
+    /// Take verdicts on pairs of documents, and append them to this file of labels, which evaluate --labels reads
+    ///
+    /// Each is a line of JSON: id_a, id_b, grade (1, 0 or unsure) and judged_at. Of a pair the last line counts. If there is a
+    /// token, verdicts take it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) verdicts: Option<PathBuf>,
     /// Another name that the server is asked under, such as that of a proxy; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,

@@ -104,8 +104,9 @@ pub(crate) enum EvaluationForm {
 pub(crate) struct LabelArgs {
     /// File of labels: tab-separated with a heading, or JSON Lines
     ///
-    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others), clusters (id, cluster), or marks (id, mark:
-    /// 1 or more for a duplicate to remove, 0 for a document to keep).
+    /// Pairs (id_a, id_b, grade: 1 or more for duplicates, 0 for others, unsure for neither), clusters (id, cluster), or marks
+    /// (id, mark: 1 or more for a duplicate to remove, 0 for a document to keep). Of pairs with a column judged_at, as
+    /// `alike serve --verdicts` writes them, the last line of a pair counts.
     #[arg(long, value_name = "FILE", help_heading = "Truth")]
     pub(crate) labels: Option<PathBuf>,
     /// What a line of the labels is [default: by the heading]

@@ -51,6 +51,10 @@ pub(crate) struct LabelsReport {
     /// Pairs that are not listed, of labels that are pairs.
     pub(crate) unlisted: &'static str,
     pub(crate) used: u64,
+    /// Lines of a log of verdicts that a later one replaces.
+    pub(crate) replaced: u64,
+    /// Lines of pairs that people are unsure of.
+    pub(crate) unsure: u64,
     pub(crate) unknown: Named,
     pub(crate) unlabelled: Named,
     /// Whether a pair or a document is said to be no duplicate: if none is, nothing found can be wrong.
@@ -67,6 +71,8 @@ impl LabelsReport {
                 UnlistedArg::Distinct => "distinct",
             },
             used: resolved.used,
+            replaced: resolved.replaced,
+            unsure: resolved.unsure,
             unknown: resolved.unknown.clone(),
             unlabelled: resolved.unlabelled.clone(),
             all_duplicates: match &resolved.truth {
@@ -84,13 +90,18 @@ impl LabelsReport {
 
     /// What people should know of them, line by line.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let LabelsReport { file, used, unknown, unlabelled, .. } = self;
+        let LabelsReport { file, used, replaced, unsure, unknown, unlabelled, .. } = self;
         let mut line = format!("{} of {file}", counted(*used, "label"));
+        for (count, what) in [(replaced, "replaced by later verdicts"), (unsure, "unsure and left out")] {
+            if *count > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(line, "; {count} {what}");
+            }
+        }
         for (named, what) in
             [(unknown, "ids in them that no document has"), (unlabelled, "documents without a label")]
         {
             if named.count > 0 {
-                // Writing to a string cannot fail.
                 let _ = write!(line, "; {} {what}: {}", named.count, named.shown());
             }
         }

@@ -5,15 +5,24 @@
 //! | pairs | two ids, perhaps a grade | a grade of 1 or more: duplicates of each other; 0: not; no grade: duplicates |
 //! | clusters | an id and a label | documents of one label are duplicates of each other |
 //! | marks | an id and a mark | 1: a duplicate that is to be removed; 0: one that stays |
+//!
+//! Of pairs the grade [`UNSURE`] says nothing. Pairs with a column [`JUDGED_AT`] are a log of verdicts: of the lines of a pair the
+//! last one counts. Without that column, grades that contradict each other are refused.
 
 use std::path::Path;
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::table::FieldTable;
 use crate::error::{Error, Result};
 use crate::limits::MAX_LABELS_BYTES;
 use crate::read::read_short;
+
+/// The grade of a pair that people are unsure of.
+pub const UNSURE: &str = "unsure";
+/// The column of a log of verdicts that says when each was given.
+pub const JUDGED_AT: &str = "judged_at";
 
 /// What the lines of a file of labels are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +54,10 @@ pub struct Labels {
     pub rows: LabelRows,
     /// The number of each line in the file, from 1.
     pub lines: Vec<u64>,
+    /// Lines of a log of verdicts that are left out because a later one is about the same pair.
+    pub replaced: u64,
+    /// Lines that are left out because their grade is [`UNSURE`].
+    pub unsure: u64,
 }
 
 /// The lines of a file of labels.
@@ -91,7 +104,13 @@ impl Labels {
         }
         let columns =
             Columns::of(&table, wish).map_err(|what| Error::config(format!("{}: {what}", path.display())))?;
-        columns.read(&table, wish).map_err(|what| Error::input(path, what))
+        let labels = columns.read(&table, wish).map_err(|what| Error::input(path, what))?;
+        match labels.unsure > 0 && labels.lines.is_empty() {
+            true => {
+                Err(Error::input(path, "every pair in it is graded unsure, which says nothing; judge some"))
+            }
+            false => Ok(labels),
+        }
     }
 
     /// What the lines are.
@@ -117,6 +136,8 @@ struct Columns {
     other: usize,
     /// The grade, label or mark; pairs may do without.
     value: Option<usize>,
+    /// Whether the last line of a pair counts.
+    log: bool,
 }
 
 impl Columns {
@@ -164,15 +185,16 @@ impl Columns {
         Ok(match form {
             Form::Pairs => {
                 let (id, other) = (needed("the first id", &LEFT)?, needed("the second id", &RIGHT)?);
-                Columns { form, id, other, value: asked.or_else(|| at(&GRADE)) }
+                let log = at(&[JUDGED_AT]).is_some();
+                Columns { form, id, other, value: asked.or_else(|| at(&GRADE)), log }
             }
             Form::Clusters => {
                 let value = asked.map_or_else(|| needed("the label", &LABEL), Ok)?;
-                Columns { form, id: needed("the id", &ID)?, other: 0, value: Some(value) }
+                Columns { form, id: needed("the id", &ID)?, other: 0, value: Some(value), log: false }
             }
             Form::Marks => {
                 let value = asked.map_or_else(|| needed("the mark", &MARK), Ok)?;
-                Columns { form, id: needed("the id", &ID)?, other: 0, value: Some(value) }
+                Columns { form, id: needed("the id", &ID)?, other: 0, value: Some(value), log: false }
             }
         })
     }
@@ -183,14 +205,16 @@ impl Columns {
             return Err("a line of labels has two columns or more, with a tabulator between them".into());
         }
         Ok(match form {
-            Form::Pairs => Columns { form, id: 0, other: 1, value: (width > 2).then_some(2) },
-            Form::Clusters | Form::Marks => Columns { form, id: 0, other: 0, value: Some(1) },
+            Form::Pairs => Columns { form, id: 0, other: 1, value: (width > 2).then_some(2), log: false },
+            Form::Clusters | Form::Marks => Columns { form, id: 0, other: 0, value: Some(1), log: false },
         })
     }
 
     fn read(&self, table: &FieldTable, wish: &LabelOptions) -> std::result::Result<Labels, String> {
         let mut lines = Vec::with_capacity(table.rows.len());
         let (mut pairs, mut clusters, mut marks) = (Vec::new(), Vec::new(), Vec::new());
+        let last = if self.log { self.last_of_pairs(table) } else { HashMap::new() };
+        let (mut replaced, mut unsure) = (0, 0);
         for (number, fields) in &table.rows {
             let text = |at: usize| fields[at].clone().filter(|text| !text.is_empty());
             let id = |at: usize| text(at).ok_or_else(|| format!("line {number} has no id"));
@@ -203,7 +227,21 @@ impl Columns {
                 }
             };
             match self.form {
-                Form::Pairs => pairs.push((id(self.id)?, id(self.other)?, verdict()?)),
+                Form::Pairs => {
+                    let (a, b) = (id(self.id)?, id(self.other)?);
+                    let is_unsure =
+                        value.as_deref() == Some(UNSURE) && wish.duplicate.iter().all(|word| word != UNSURE);
+                    let duplicates = if is_unsure { None } else { Some(verdict()?) };
+                    if self.log && last.get(&unordered(&a, &b)) != Some(number) {
+                        replaced += 1;
+                        continue;
+                    }
+                    let Some(duplicates) = duplicates else {
+                        unsure += 1;
+                        continue;
+                    };
+                    pairs.push((a, b, duplicates));
+                }
                 Form::Marks => marks.push((id(self.id)?, verdict()?)),
                 // A document without a label is one that nothing is said of.
                 Form::Clusters => match value {
@@ -218,8 +256,20 @@ impl Columns {
             Form::Clusters => LabelRows::Clusters(clusters),
             Form::Marks => LabelRows::Marks(marks),
         };
-        Ok(Labels { rows, lines })
+        Ok(Labels { rows, lines, replaced, unsure })
     }
+
+    /// The number of the last line of each pair.
+    fn last_of_pairs<'a>(&self, table: &'a FieldTable) -> HashMap<(&'a str, &'a str), u64> {
+        let id = |fields: &'a [Option<String>], at: usize| fields[at].as_deref().unwrap_or_default();
+        let pair = |fields: &'a [Option<String>]| unordered(id(fields, self.id), id(fields, self.other));
+        table.rows.iter().map(|(number, fields)| (pair(fields), *number)).collect()
+    }
+}
+
+/// Two ids in the order that all lines of the pair have in common.
+fn unordered<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
+    (a.min(b), a.max(b))
 }
 
 /// Whether a grade or a mark means a duplicate.

@@ -34,7 +34,7 @@ mod truth;
 pub use documents::Documents;
 pub use grouping::Grouping;
 pub use intervals::{CONFIDENCE, Interval, REPLICATES};
-pub use labels::{Form, LabelOptions, LabelRows, Labels};
+pub use labels::{Form, JUDGED_AT, LabelOptions, LabelRows, Labels, UNSURE};
 pub use outcome::{Found, found};
 pub use rand_index::rand_index;
 pub use score::{Estimate, ScoreMeasures, Scores, Shares, SizeScores, score};

@@ -261,3 +261,38 @@ fn labels_that_are_none_are_refused_with_their_line() {
         LabelOptions { column: Some("page".into()), form: Some(Form::Clusters), ..LabelOptions::default() };
     assert!(parse("id\tlabel\n1\tp\n", &column).expect_err("no column").contains("no column \"page\""));
 }
+
+/// Of a log of verdicts the last of each pair counts, whichever id comes first; without the column it is no log.
+#[test]
+fn of_a_log_of_verdicts_the_last_counts() {
+    let parse = |text: &str, duplicate: &[&str]| {
+        let duplicate = duplicate.iter().map(|word| (*word).to_owned()).collect();
+        Labels::parse(Path::new("x"), text, &LabelOptions { duplicate, ..LabelOptions::default() })
+    };
+    let line = |a: &str, b: &str, grade: &str, log: bool| {
+        let at = if log { ",\"judged_at\":\"2026-01-01T00:00:00Z\"" } else { "" };
+        format!("{{\"id_a\":\"{a}\",\"id_b\":\"{b}\",\"grade\":{grade}{at}}}\n")
+    };
+    let rows = [("a", "b", "1"), ("c", "d", "0"), ("e", "f", "1"), ("b", "a", "0"), ("f", "e", "\"unsure\"")];
+    let text = |log| rows.map(|(a, b, grade)| line(a, b, grade, log)).concat();
+    let log = parse(&text(true), &[]).expect("a log");
+    let expected = [("c".to_owned(), "d".to_owned(), false), ("b".to_owned(), "a".to_owned(), false)];
+    assert_eq!((&log.rows, &log.lines[..]), (&LabelRows::Pairs(expected.to_vec()), &[2, 4][..]));
+    assert_eq!((log.replaced, log.unsure), (2, 1));
+    // Columns between tabulators say the same.
+    let table = "id_a\tid_b\tgrade\tjudged_at\na\tb\tunsure\t1\nb\ta\t2\t2\n";
+    let table = parse(table, &[]).expect("a log");
+    assert_eq!(table.rows, LabelRows::Pairs(vec![("b".to_owned(), "a".to_owned(), true)]));
+    assert_eq!((table.replaced, table.unsure), (1, 0));
+    // Without the column all lines are labels, which are refused later if they contradict each other.
+    let plain = parse(&text(false), &[]).expect("labels");
+    assert_eq!((plain.lines.len(), plain.replaced, plain.unsure), (4, 0, 1));
+    // What a line says is looked at even where a later one replaces it.
+    let wrong = line("a", "b", "\"maybe\"", true) + &line("a", "b", "1", true);
+    assert!(parse(&wrong, &[]).expect_err("no grade").to_string().contains("line 1"));
+    // Of words that mean a duplicate it may be one.
+    let said = parse(&line("a", "b", "\"unsure\"", false), &["unsure"]).expect("labels");
+    assert_eq!((said.lines.len(), said.unsure), (1, 0));
+    let none = parse(&line("a", "b", "\"unsure\"", true), &[]).expect_err("nothing is said");
+    assert!(none.to_string().contains("unsure"), "{none}");
+}

@@ -74,6 +74,10 @@ pub struct Resolved {
     pub truth: Truth,
     /// Lines of the file that were used.
     pub used: u64,
+    /// Lines of a log of verdicts that a later one replaces.
+    pub replaced: u64,
+    /// Lines of pairs that people are unsure of.
+    pub unsure: u64,
     /// Ids in the labels that no document has; lines with one say nothing.
     pub unknown: Named,
     /// Documents that no label names. Of clusters and marks they are left out of all figures.
@@ -87,7 +91,7 @@ pub struct Resolved {
 /// a document.
 pub fn resolve(path: &Path, labels: &Labels, documents: &Documents, unlisted: Unlisted) -> Result<Resolved> {
     let mut resolver = Resolver::new(path, labels, documents);
-    match &labels.rows {
+    let resolved = match &labels.rows {
         LabelRows::Pairs(rows) => resolver.pairs(rows, unlisted),
         LabelRows::Clusters(rows) => {
             let labels = resolver.each(rows)?;
@@ -105,7 +109,8 @@ pub fn resolve(path: &Path, labels: &Labels, documents: &Documents, unlisted: Un
             let marks = resolver.each(rows)?;
             Ok(resolver.some(&marks, |marks| Truth::Marks(marks.iter().map(|mark| **mark).collect())))
         }
-    }
+    };
+    resolved.map(|resolved| Resolved { replaced: labels.replaced, unsure: labels.unsure, ..resolved })
 }
 
 struct Resolver<'a> {
@@ -186,7 +191,8 @@ impl<'a> Resolver<'a> {
                 None => unlabelled.add(|| self.documents.name(number)),
             }
         }
-        Resolved { documents, truth: truth(&values), used: self.used, unknown: self.unknown, unlabelled }
+        let (used, unknown) = (self.used, self.unknown);
+        Resolved { documents, truth: truth(&values), used, replaced: 0, unsure: 0, unknown, unlabelled }
     }
 
     fn pairs(&mut self, rows: &'a [(String, String, bool)], unlisted: Unlisted) -> Result<Resolved> {
@@ -219,7 +225,8 @@ impl<'a> Resolver<'a> {
             Unlisted::Distinct => whole(count, &judged),
         };
         let (used, unknown) = (self.used, std::mem::take(&mut self.unknown));
-        Ok(Resolved { documents: (0..count as u32).collect(), truth, used, unknown, unlabelled })
+        let documents = (0..count as u32).collect();
+        Ok(Resolved { documents, truth, used, replaced: 0, unsure: 0, unknown, unlabelled })
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a server is told: where it listens, who may do what, and how much.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +42,8 @@ pub struct ServeOptions {
     pub token: Option<AccessToken>,
     /// Whether anybody may read who reaches an address that is not of this machine alone.
     pub public_read: bool,
+    /// Where verdicts on pairs of documents are written to. Without a file there are none.
+    pub verdicts: Option<PathBuf>,
     /// Names of the server beside those of this machine, in lower case.
     pub hosts: Vec<String>,
     /// Most bytes of a body.

@@ -93,6 +93,11 @@ impl ReportedScores {
         let count = counts.into_iter().flatten().next().map(|count| count as f64);
         count.or(self.edit_similarity).or(self.cosine).or(self.containment).or(self.resemblance)
     }
+
+    /// That figure, less for pairs that have less in common: of bits in which fingerprints differ, more are less in common.
+    pub fn in_common(&self) -> Option<f64> {
+        self.hamming_distance.map_or_else(|| self.figure(), |bits| Some(-(bits as f64)))
+    }
 }
 
 impl std::fmt::Display for ReportedScores {

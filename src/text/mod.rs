@@ -26,6 +26,7 @@
 //! | `segment`, `table` | the careful route of stretches beyond ASCII |
 //! | `out` | the buffer of hashes, and character mode's spaces |
 //! | `places` | the same tokens with their places in the text |
+//! | `typed` | words that somebody types to find a name |
 //! | `spelling/` | words in canonical form, where their letters matter: filters, stems, stop words, sentences and lines |
 //! | `tests/twin` | the slow, obvious form that all of it is held equal to |
 
@@ -42,6 +43,7 @@ mod spellings;
 mod table;
 #[cfg(test)]
 pub(crate) mod tests;
+mod typed;
 
 pub use fold::Fold;
 pub use hash::token_hash;
@@ -53,6 +55,7 @@ pub use spelling::spelt::{Speller, is_letters, is_lone, is_long, is_number};
 pub use spelling::stems::{is_stem_language, stem_languages};
 pub use spelling::stop_words::{is_stop_language, stop_languages};
 pub use spelling::words::shown_words;
+pub use typed::TypedWords;
 
 use std::sync::Arc;
 

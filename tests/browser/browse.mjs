@@ -84,9 +84,9 @@ function output(folder) {
   if (ran.status !== 0) throw new Error(ran.stderr);
 }
 
-/// Starts a server of a collection or an output; gives its address and itself.
+/// Starts a server of a collection or an output, which takes verdicts; gives its address and itself.
 function serve(folder, what) {
-  const server = spawn(alike, ["serve", what, "--listen", "0"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(alike, ["serve", what, "--listen", "0", "--verdicts", `verdicts-of-${what}.jsonl`], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((done, failed) => {
     server.on("error", failed);
     server.stdout.once("data", (line) => done([line.toString().trim(), server]));
@@ -195,6 +195,34 @@ async function forms(page, base) {
   expect((await page.evaluate(() => document.activeElement.id)) === "main", "the way past the links leads elsewhere");
 }
 
+/// Buttons write verdicts on two documents, whatever their ids are, and lead back to the page that has them.
+async function judge(page, base, folder, what) {
+  const file = join(folder, `verdicts-of-${what}.jsonl`);
+  const pairs = [["f0-03", HOSTILE[0]], [HOSTILE[1], HOSTILE[2]], [HOSTILE[3], HOSTILE[8]]];
+  const before = readFileSync(file, "utf8").split("\n").length;
+  for (const [at, pair] of pairs.entries()) {
+    const address = `${base}compare?a=${encodeURIComponent(pair[0])}&b=${encodeURIComponent(pair[1])}`;
+    await page.goto(address);
+    const name = ["the same", "not the same", "unsure"][at];
+    await page.getByRole("button", { name, exact: true }).click();
+    expect((await page.textContent("main")).includes(`The last verdict: ${name}.`), `${name} is not on ${page.url()}`);
+    const line = JSON.parse(readFileSync(file, "utf8").trim().split("\n").at(-1));
+    const grade = [1, 0, "unsure"][at];
+    expect(line.id_a === pair[0] && line.id_b === pair[1] && line.grade === grade, `${JSON.stringify(line)} was written`);
+    await examine(page, `verdict-${at}-of-${what}`);
+  }
+  await page.goto(`${base}clusters`);
+  await page.locator("tbody th a").first().click();
+  await page.getByRole("link", { name: "First member against the representative" }).click();
+  const member = page.url();
+  await page.getByRole("button", { name: "unsure", exact: true }).click();
+  expect(page.url() === member, `a verdict leads to ${page.url()}, not to ${member}`);
+  expect((await page.locator("tbody tr.here").textContent()).includes("unsure"), "the list does not say the verdict");
+  await examine(page, `verdict-of-a-member-of-${what}`);
+  const after = readFileSync(file, "utf8").split("\n").length;
+  expect(after === before + 4, `${after - before} lines were written by four presses`);
+}
+
 /// Each hostile id leads from the list to its page, on which it is shown.
 async function hostile(page, base) {
   await page.goto(`${base}documents?limit=1000`);
@@ -209,9 +237,10 @@ async function hostile(page, base) {
 }
 
 const PAGES = [
-  ["summary", ""], ["clusters", "clusters"], ["newest", "clusters?sort=newest&min-size=3&limit=10"], ["cluster", "clusters/1.1"],
+  ["summary", ""], ["clusters", "clusters"], ["newest", "clusters?sort=newest&min-size=3&limit=10"],
+  ["loosest", "clusters?sort=looseness&limit=10"], ["cluster", "clusters/1.1"],
   ["member", "clusters/1.1?member=f0-11#member"], ["threshold", "clusters/1.1?threshold=0.95"], ["documents", "documents"],
-  ["search", "documents?q=f1"], ["document", "documents/f0-07"], ["hostile", "documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E"],
+  ["search", "documents?q=f1"], ["words", "documents?words=SCRIPT+again"], ["document", "documents/f0-07"], ["hostile", "documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E"],
   ["long-word", "documents/long%20word"], ["long-id", `documents/${"x".repeat(3000)}`], ["no-token", "documents/no%20token"],
   ["compare-form", "compare"], ["together", "compare?a=f0-03&b=f0-07"], ["apart", "compare?a=f0-03&b=f1-01"],
   ["changes", "changes"], ["later-changes", "changes?since=1"], ["check", "check"], ["missing", "clusters/99.1"],
@@ -262,8 +291,11 @@ async function main() {
     await step(await watched(await browser.newContext(), outputBase), outputBase);
     const page = await watched(await browser.newContext(), base);
     for (const part of [step, slide, forms, hostile]) await part(page, base);
+    await judge(page, base, folder, "c");
+    await judge(await watched(await browser.newContext(), outputBase), outputBase, folder, "out");
     const plain = await watched(await browser.newContext({ javaScriptEnabled: false }), base);
     await withoutScript(plain, base);
+    await judgeWithoutScript(plain, base);
   } finally {
     await browser?.close();
     servers.forEach((server) => server.kill());
@@ -284,6 +316,13 @@ async function withoutScript(page, base) {
   await page.locator("textarea").fill(words(5000, 80));
   await page.getByRole("button", { name: "Check" }).click();
   expect((await page.locator("tbody tr").count()) > 0, "a form needs a script");
+}
+
+/// A verdict takes no script either.
+async function judgeWithoutScript(page, base) {
+  await page.goto(`${base}compare?a=f0-03&b=f0-07`);
+  await page.getByRole("button", { name: "not the same", exact: true }).click();
+  expect((await page.textContent("main")).includes("The last verdict: not the same."), "a verdict needs a script");
 }
 
 await main();

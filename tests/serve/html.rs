@@ -105,6 +105,7 @@ fn lists_have_the_rows_of_their_json() {
     for (path, list, columns) in [
         ("/clusters?limit=3", "clusters", &["cluster", "size", "representative"][..]),
         ("/clusters?sort=newest&min-size=3&limit=2", "clusters", &["cluster", "size", "representative"]),
+        ("/clusters?sort=looseness&min-size=3&limit=2", "clusters", &["cluster", "size", "representative"]),
         ("/clusters?min-size=1000", "clusters", &["cluster", "size", "representative"]),
         ("/documents?limit=7", "documents", &["id", "cluster"]),
         ("/documents?q=f1&limit=4", "documents", &["id", "cluster"]),

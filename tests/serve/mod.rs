@@ -2,10 +2,13 @@
 
 mod changes;
 mod client;
+mod finding;
 mod hostile;
 mod html;
 mod html_hostile;
+mod looseness;
 mod markup;
 mod openapi;
 mod output;
 mod pages;
+mod verdicts;

@@ -25,7 +25,12 @@ fn every_route_is_described_and_no_other() {
             let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
             assert_eq!(parameters.iter().any(|parameter| parameter["in"] == "path"), braces, "{path}");
             let route = ROUTES.iter().find(|route| route.path == path).unwrap();
-            assert_eq!(operation["security"].is_array(), route.access == Access::Token, "{path}");
+            let secured = match route.access {
+                Access::Token => json!([{"token": []}]),
+                Access::TokenIfAny => json!([{"token": []}, {}]),
+                Access::Open | Access::Read => Value::Null,
+            };
+            assert_eq!(operation["security"], secured, "{path}");
         }
     }
     let routes: BTreeSet<(String, String)> =
@@ -94,7 +99,7 @@ pub(super) fn check(described: &Value, schema: &Value, value: &Value, place: &st
 #[test]
 fn answers_are_as_they_are_described() {
     let dir = made("--store-text");
-    let server = Server::with_token(&dir, "");
+    let server = Server::with_token(&dir, "--verdicts v.jsonl");
     let described = description();
     assert_eq!(server.json("/openapi.json"), described);
     let cluster = server.json("/clusters?limit=2")["clusters"][0]["cluster"].as_str().unwrap().to_owned();
@@ -109,6 +114,7 @@ fn answers_are_as_they_are_described() {
     for (route, path) in [
         ("/", "/"),
         ("/clusters", "/clusters?limit=2"),
+        ("/clusters", "/clusters?sort=looseness"),
         ("/clusters/{number}", &*format!("/clusters/{cluster}")),
         ("/clusters/{number}", &*format!("/clusters/{cluster}?member=f11-5&threshold=0.9")),
         ("/documents", "/documents?limit=3"),
@@ -123,6 +129,9 @@ fn answers_are_as_they_are_described() {
     for asked in [json!({"text": words(3000, 60)}), json!({"texts": ["", words(3000, 60)]})] {
         compare("/check", "post", &server.post("/check", &asked).status(200).json());
     }
+    let judged = server.change("/verdicts?a=f3-1&b=f3-2", "application/json", br#"{"verdict":"unsure"}"#);
+    compare("/verdicts", "post", &judged.status(200).json());
+    compare("/compare", "get", &server.json("/compare?a=f3-1&b=f3-2"));
     let loaded = server.change("/load", "application/x-ndjson", line("new", &words(3000, 60)).as_bytes());
     compare("/load", "post", &loaded.status(200).json());
     let deleted = server.change("/delete", "application/json", br#"{"ids":["new","nobody"]}"#);

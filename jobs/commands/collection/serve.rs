@@ -54,6 +54,9 @@ mod serving {
         drop(out);
         let what = if changes { "reads, and changes with the token" } else { "reads only" };
         tell(&format!("serving {} ({what}); Ctrl-C ends it", args.at.folder.display()));
+        if let Some(file) = &args.verdicts {
+            tell(&format!("verdicts go to {}", file.display()));
+        }
         server.run(&progress)?;
         tell("ended");
         // Being told to end is how a server ends.
@@ -81,6 +84,7 @@ mod serving {
             listen: addresses(&args.listen)?,
             token: token.as_deref().map(AccessToken::new),
             public_read: args.public_read,
+            verdicts: args.verdicts.clone(),
             hosts: args.host.iter().map(|host| host.to_ascii_lowercase()).collect(),
             body: size("--max-body", &args.max_body)?,
             load: size("--max-load", &args.max_load)?,
@@ -95,6 +99,13 @@ mod serving {
             return Err(Error::config(format!(
                 "--listen {}: others can reach this address; give a token with --token-file, which reading takes too, or let \
                  anybody read with --public-read",
+                args.listen
+            )));
+        }
+        if let (Some(file), None, false) = (&args.verdicts, &options.token, options.is_local()) {
+            return Err(Error::config(format!(
+                "--verdicts {}: others can reach {} and could write; give a token with --token-file, which verdicts take",
+                file.display(),
                 args.listen
             )));
         }

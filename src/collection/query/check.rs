@@ -12,10 +12,10 @@ use crate::collection::run::schema::DIGESTS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
 use crate::collection::tables::frozen::frozen;
-use crate::collection::tables::lookup::{clusters, members};
+use crate::collection::tables::lookup::{clusters, find, members};
 use crate::collection::tables::rows::{StoredDigest, halves};
-use crate::collection::tables::sets::each_set;
-use crate::document::Doc;
+use crate::collection::tables::sets::{each_set, salts};
+use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::{salted, value_salt};
 use crate::progress::Progress;
@@ -111,6 +111,36 @@ impl Checker {
         let found: Vec<FoundContents> =
             same.into_iter().zip(linked).map(|(same, linked)| FoundContents { same, linked }).collect();
         self.name(found)
+    }
+
+    /// Of the stored documents that the collection's method links to the one of an id, the closest that is not in its cluster, of
+    /// equally close ones that of the least id; none if there is none. That one is the first of the pair.
+    ///
+    /// # Errors
+    /// Those of [`Checker::check`].
+    pub fn nearest_outside(&mut self, id: &str, progress: &Progress) -> Result<Option<Resembled>> {
+        let document = find(&self.tables, &[id.to_owned()])?.pop().flatten();
+        // A text without a token is linked to none.
+        let document = document.filter(|document| document.content != NO_DOC);
+        let (Some(document), Some(rule)) = (document, self.rule) else { return Ok(None) };
+        let (own, mut words) = ([u64::from(document.content)], Vec::new());
+        each_set(&self.tables, &own, &mut |_, set| {
+            words.extend_from_slice(set);
+            Ok(())
+        })?;
+        let salt = salts(&self.tables, &own)?.first().copied().unwrap_or(0);
+        let asked = AskedSet { words: &words, salt };
+        let linked = self.resembling.to(&[asked], &|content| content != document.content, progress)?;
+        let mut linked = linked.into_iter().next().unwrap_or_default();
+        let contents = linked.iter().map(|(content, _)| *content).chain([document.content]);
+        let clusters = clusters(&self.tables, contents)?;
+        let cluster = clusters.get(&document.content);
+        linked.retain(|(content, _)| cluster.is_none() || clusters.get(content) != cluster);
+        // Only the closest are named.
+        let closest = linked.iter().map(|(_, measure)| *measure).min_by(|a, b| rule.closer(*a, *b));
+        linked.retain(|(_, measure)| closest.is_some_and(|closest| rule.closer(closest, *measure).is_eq()));
+        let named = self.name(vec![FoundContents { same: None, linked }])?;
+        Ok(named.into_iter().flatten().next())
     }
 
     /// The live contents of digests.

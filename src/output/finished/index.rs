@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::flow::Reason;
 use crate::progress::Progress;
 use crate::similarity::ReportedScores;
+use crate::text::TypedWords;
 
 /// A file of a document that the lists give no place of.
 const NOWHERE: u32 = u32::MAX;
@@ -116,11 +117,7 @@ impl FileNames {
 
 /// Orders what two documents have in common with others, the less first; what says nothing comes last.
 fn looser(one: Option<&ReportedScores>, other: Option<&ReportedScores>) -> Ordering {
-    // Of bits in which fingerprints differ, more are less in common.
-    let common = |scores: &ReportedScores| {
-        scores.hamming_distance.map_or_else(|| scores.figure(), |bits| Some(-(bits as f64)))
-    };
-    match (one.and_then(common), other.and_then(common)) {
+    match (one.and_then(ReportedScores::in_common), other.and_then(ReportedScores::in_common)) {
         (Some(one), Some(other)) => one.total_cmp(&other),
         (one, other) => other.is_some().cmp(&one.is_some()),
     }
@@ -254,19 +251,35 @@ impl ListIndex {
         found
     }
 
-    /// At most `limit` documents of clusters whose names begin like this, after the first `after` of them in the order of
-    /// names, and where the next page begins, if there are more.
+    /// At most `limit` documents of clusters whose names begin with `prefix` and have all `words`, behind the first `after` that
+    /// begin so in the order of names, and where the next page begins, if there are more. For words the names of the prefix
+    /// are gone through, one after the other.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`].
     pub fn documents(
         &self,
-        prefix: &str,
+        (prefix, words): (&str, &TypedWords),
         after: usize,
         limit: usize,
-    ) -> (Vec<ListedDocument>, Option<usize>) {
+        progress: &Progress,
+    ) -> Result<(Vec<ListedDocument>, Option<usize>)> {
         let first = self.documents.partition_point(|document| &*document.id < prefix);
         let like = self.documents[first..].iter().take_while(|document| document.id.starts_with(prefix));
-        let mut rest = like.skip(after);
-        let page = rest.by_ref().take(limit).map(|document| self.listed(document)).collect();
-        (page, rest.next().is_some().then(|| after.saturating_add(limit)))
+        let mut page = Vec::new();
+        for (at, document) in like.enumerate().skip(after) {
+            if at.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            if !words.are_in(&document.id) {
+                continue;
+            }
+            if page.len() == limit {
+                return Ok((page, Some(at)));
+            }
+            page.push(self.listed(document));
+        }
+        Ok((page, None))
     }
 
     fn listed(&self, document: &IndexedDocument) -> ListedDocument {

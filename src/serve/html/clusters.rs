@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::asked::PageAsked;
 use super::frame::{Framed, Tab};
+use super::verdicts::{self, Judged};
 use super::{compare, links, parts};
 use crate::collection::{DividedCluster, Explanation, Measures, MemberView, Step};
 use crate::output::count;
@@ -19,22 +20,29 @@ pub(super) fn list(page: &ClustersPage, asked: &PageAsked<'_>) -> Framed {
     let query = asked.query;
     let next = page.next.as_deref().map(|next| links::changed("/clusters", query, &[("after", Some(next))]));
     let first = query.get("after").map(|_| links::changed("/clusters", query, &[("after", None)]));
-    let newest = query.get("sort") == Some("newest");
+    let (newest, loose) = (query.get("sort") == Some("newest"), query.get("sort") == Some("looseness"));
     let least = query.get("min-size").unwrap_or_default();
     let total = page.total as u64;
     let head = html! {
         th scope="col" { "Cluster" } th scope="col" class="n" { "Documents" }
-        th scope="col" class="id" { "Representative" } th scope="col" { "Its place" }
+        th scope="col" class="id" { "Representative" }
+        @if loose { th scope="col" { "Least in common" } }
+        th scope="col" { "Its place" }
     };
-    let caption = if newest { "Clusters, the newest first" } else { "Clusters, the largest first" };
+    let caption = match (newest, loose) {
+        (true, _) => "Clusters, the newest first",
+        (_, true) => "Clusters, the loosest first",
+        _ => "Clusters, the largest first",
+    };
     let main = html! {
         h1 { "Clusters" }
         form method="get" action="/clusters" {
             div {
                 label for="sort" { "Order" }
                 select id="sort" name="sort" {
-                    option value="size" selected[!newest] { "the largest first" }
+                    option value="size" selected[!newest && !loose] { "the largest first" }
                     option value="newest" selected[newest] { "the newest first" }
+                    option value="looseness" selected[loose] { "the loosest first" }
                 }
             }
             div {
@@ -50,6 +58,7 @@ pub(super) fn list(page: &ClustersPage, asked: &PageAsked<'_>) -> Framed {
                 th scope="row" { (parts::cluster(cluster.cluster)) }
                 (number(cluster.size))
                 td class="id" { (parts::document(&cluster.representative)) }
+                @if loose { td { @match &cluster.least { Some(least) => { (least) } None => { "same text" } } } }
                 td class="place" { (parts::place(&cluster.file, cluster.line)) }
             } } }))
         }
@@ -126,6 +135,7 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
                 h2 id="member-name" { (parts::named_short(id)) " against the representative" }
                 (compared(explanation))
                 p { a href=(links::of_pair(representative, id)) { "The two, and what links them" } }
+                (verdicts::on_two(asked, [Judged::of_id(representative), Judged::of_id(id)], &to_member(id)))
             }
         }
         @if let Some(lowest) = page.threshold {
@@ -137,7 +147,7 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
         }
         section aria-labelledby="members" {
             h2 id="members" { "Members" }
-            (members(page, chosen, &to_member))
+            (members(page, asked, chosen, &to_member))
             (parts::paging(
                 query.get("after").map(|_| to_page(None)).as_deref(),
                 next.as_deref(),
@@ -217,10 +227,15 @@ fn compared(explanation: &Explanation) -> Markup {
     }
 }
 
-fn members(page: &ClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) -> String) -> Markup {
+fn members(
+    page: &ClusterPage,
+    asked: &PageAsked<'_>,
+    chosen: Option<&str>,
+    to_member: &dyn Fn(&str) -> String,
+) -> Markup {
     let head = html! {
         th scope="col" class="id" { "Document" } th scope="col" { "With the representative" }
-        (heads_of_numbers()) th scope="col" { "Its place" }
+        (verdicts::head(asked)) (heads_of_numbers()) th scope="col" { "Its place" }
     };
     let caption = "Members in the order of their ids";
     let figure = |member: &MemberView| Measures::figure(member.measures.as_ref(), member.same_text);
@@ -236,6 +251,7 @@ fn members(page: &ClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) ->
                     @if member.representative { "the representative" }
                     @else { a href=(to_member(id)) aria-current=[here.then_some("true")] { (figure(member)) } }
                 }
+                (verdicts::cell(asked, page.verdicts.get(id)))
                 (number(member.text_bytes)) (number(u64::from(member.document.load)))
                 td class="place" { (parts::place(&member.document.file, member.document.line)) }
             }

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::asked::PageAsked;
 use super::frame::{Framed, Tab};
+use super::verdicts::{self, Judged};
 use super::{links, parts};
 use crate::collection::{Apart, Comparison, Explanation, Place, Preference, Step, Together, Whose, WordDiff};
 use crate::output::count;
@@ -30,6 +31,9 @@ pub(super) fn page(page: &ComparePage, asked: &PageAsked<'_>) -> Framed {
             Explanation::Together(found) => { (together(found)) }
             Explanation::Apart(found) => { (apart(found)) }
             Explanation::Document(_) => {}
+        }
+        @if let Some([a, b]) = page.pair() {
+            (verdicts::on_two(asked, [a, b].map(Judged::of_place), &links::changed("/compare", asked.query, &[])))
         }
         section aria-labelledby="others" { h2 id="others" { "Compare others" } (form(a, b)) }
     };

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::asked::PageAsked;
 use super::frame::{Framed, Tab};
 use super::{compare, links, parts, summary};
-use crate::collection::Alone;
+use crate::collection::{Alone, Measures, Resembled};
 use crate::output::count;
 use crate::printable::counted;
 use crate::printable::printable;
@@ -27,7 +27,7 @@ pub(super) fn list(page: &DocumentsPage, asked: &PageAsked<'_>) -> Framed {
     };
     let main = html! {
         h1 { "Documents" }
-        (summary::find(query.get("q").unwrap_or_default()))
+        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default()))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
                 th scope="row" class="id" { (parts::document(&document.id)) }
@@ -73,6 +73,9 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
         @if document.cluster.is_some() {
             section aria-labelledby="why" { h2 id="why" { "Why it is in this cluster" } (why(&page.explanation)) }
         }
+        @if let Some(nearest) = &page.nearest_outside {
+            section aria-labelledby="outside" { h2 id="outside" { "The nearest outside its cluster" } (outside(id, nearest.as_ref())) }
+        }
         (text(id, (page.text.as_deref(), page.no_text.as_deref()), asked))
         section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(id, "")) }
     };
@@ -82,6 +85,22 @@ pub(super) fn one(page: &DocumentPage, asked: &PageAsked<'_>) -> Framed {
         commit: Some(page.commit),
         json: Some(links::address("/document.json", [("id", id), ("text", "yes")])),
         main,
+    }
+}
+
+/// The closest document that is linked to one and not in its cluster.
+fn outside(id: &str, nearest: Option<&Resembled>) -> Markup {
+    html! {
+        @match nearest {
+            Some(found) => {
+                p {
+                    (parts::document(&found.id)) ", " (Measures::figure(Some(&found.measures), found.same_text)) ", "
+                    @match found.cluster { Some(cluster) => { "in cluster " (parts::cluster(cluster)) } None => { "in no cluster" } }
+                    ". " a href=(links::of_pair(id, &found.id)) { "The two side by side" } "."
+                }
+            }
+            None => { p { "There is none: it is linked to no document that is not in its cluster." } }
+        }
     }
 }
 

@@ -15,10 +15,11 @@ mod links;
 mod parts;
 mod run;
 mod summary;
+mod verdicts;
 
 use maud::html;
 
-pub(in crate::serve) use self::asked::PageAsked;
+pub(in crate::serve) use self::asked::{PageAsked, PageVerdicts};
 pub(in crate::serve) use self::frame::ServedKind;
 use self::frame::{Framed, Tab};
 use super::http::answer::HttpError;
@@ -60,6 +61,11 @@ pub(in crate::serve) fn form(form: FormPage<'_>, of: ServedKind) -> String {
         FormPage::Check { within } => check::form_page(within).whole(of),
         FormPage::Compare => compare::form_page().whole(of),
     }
+}
+
+/// Where two documents are compared.
+pub(in crate::serve) fn address_of_pair(a: &str, b: &str) -> String {
+    links::of_pair(a, b)
 }
 
 /// What is not answered, and why.

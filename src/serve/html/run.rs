@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::asked::PageAsked;
 use super::clusters::neighbour_of;
 use super::frame::{Framed, Tab};
+use super::verdicts::{self, Judged};
 use super::{compare, documents, links, parts, summary};
 use crate::collection::{Comparison, Measures, Whose, WordDiff};
 use crate::output::{ListedCluster, count, percent};
@@ -33,7 +34,7 @@ pub(super) fn summary(page: &RunSummaryPage) -> Framed {
         }
         section aria-labelledby="find" {
             h2 id="find" { "Find a document of a cluster" }
-            (summary::find(""))
+            (summary::find("", ""))
         }
         @if !page.sizes.is_empty() { section aria-labelledby="sizes" {
             h2 id="sizes" { "Sizes of clusters" }
@@ -160,11 +161,14 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
             section id="member" aria-labelledby="member-name" {
                 h2 id="member-name" { (parts::named_short(&member.id)) " against the representative" }
                 (against(&page.cluster, member))
+                @let pair = [Judged::listed(representative, page.cluster.file.as_deref(), page.cluster.line),
+                    Judged::listed(&member.id, member.file.as_deref(), member.line)];
+                (verdicts::on_two(asked, pair, &to_member(chosen.unwrap_or_default())))
             }
         }
         section aria-labelledby="members" {
             h2 id="members" { "Members" }
-            (members(page, chosen, &to_member))
+            (members(page, asked, chosen, &to_member))
             (parts::paging(
                 query.get("after").map(|_| to_page(None)).as_deref(),
                 next.as_deref(),
@@ -234,10 +238,15 @@ fn against(cluster: &ListedCluster, member: &MemberPage) -> Markup {
     }
 }
 
-fn members(page: &RunClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str) -> String) -> Markup {
+fn members(
+    page: &RunClusterPage,
+    asked: &PageAsked<'_>,
+    chosen: Option<&str>,
+    to_member: &dyn Fn(&str) -> String,
+) -> Markup {
     let head = html! {
         th scope="col" class="id" { "Document" } th scope="col" { "With the representative" }
-        th scope="col" { "What became of it" } th scope="col" { "Its place" }
+        (verdicts::head(asked)) th scope="col" { "What became of it" } th scope="col" { "Its place" }
     };
     let became = |member: &RunMember| match (&member.reason, &member.against) {
         (_, Some(set)) => format!("protected ({set})"),
@@ -258,6 +267,7 @@ fn members(page: &RunClusterPage, chosen: Option<&str>, to_member: &dyn Fn(&str)
                         @match &member.scores { Some(scores) => { (scores) } None => { "compare" } }
                     } }
                 }
+                (verdicts::cell(asked, page.verdicts.get(&member.id)))
                 td { (parts::short(&became(member))) }
                 td class="place" { (place(member.file.as_deref(), member.line)) }
             }
@@ -276,7 +286,7 @@ pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
     let main = html! {
         h1 { "Documents of clusters" }
         p { "What is in no cluster is not listed here; its own page, by its whole id, says what it is like." }
-        (summary::find(query.get("q").unwrap_or_default()))
+        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default()))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
                 th scope="row" class="id" { (document_at(&document.id, document.file.as_deref(), document.line)) }

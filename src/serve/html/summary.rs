@@ -32,7 +32,7 @@ fn main(page: &SummaryPage) -> Markup {
         }
         section aria-labelledby="find" {
             h2 id="find" { "Find a document" }
-            (find(""))
+            (find("", ""))
         }
         @if page.clusters > 0 { section aria-labelledby="sizes" {
             h2 id="sizes" { "Sizes of clusters" }
@@ -76,13 +76,17 @@ fn clustering(clustering: Clustering) -> &'static str {
     }
 }
 
-/// The form that finds documents by the beginning of their ids.
-pub(super) fn find(beginning: &str) -> Markup {
+/// The form that finds documents by the beginning of their ids, and by words in them.
+pub(super) fn find(beginning: &str, words: &str) -> Markup {
     html! {
         form method="get" action="/documents" role="search" {
             div {
                 label for="q" { "Beginning of its id" }
                 input id="q" name="q" type="search" value=(parts::typed(beginning)) autocomplete="off" spellcheck="false";
+            }
+            div {
+                label for="words" { "Words in it" }
+                input id="words" name="words" type="search" value=(parts::typed(words)) autocomplete="off" spellcheck="false";
             }
             button { "Find" }
         }

@@ -129,6 +129,13 @@ impl HttpAnswer {
         HttpAnswer { more: vec![policy, referrer], ..HttpAnswer::of(StatusCode::OK, HTML, page) }
     }
 
+    /// Leads a browser to a page of this server, so that going back or asking again does not send its form again.
+    pub(in crate::serve) fn see(address: &str) -> Result<HttpAnswer, HttpError> {
+        let to = HeaderValue::from_str(address).map_err(|_| HttpError::bad("there is no such page"))?;
+        let more = vec![(header::LOCATION, to)];
+        Ok(HttpAnswer { more, ..HttpAnswer::text(StatusCode::SEE_OTHER, "") })
+    }
+
     /// A file that is the same for everybody: `tag` tells its version. Under an address of this very version it may be kept.
     pub(in crate::serve) fn file(
         content: &'static str,

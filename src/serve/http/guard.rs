@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 
 use super::answer::HttpError;
 use super::routes::Access;
-use crate::serve::options::ServeOptions;
+use crate::serve::options::{AccessToken, ServeOptions};
 
 /// What a client has shown.
 pub(super) struct Asking<'a> {
@@ -28,7 +28,8 @@ pub(super) fn admit(options: &ServeOptions, asking: &Asking<'_>, access: Access)
     }
     let token_needed = match access {
         Access::Open => false,
-        Access::Read => options.is_private(),
+        // Forms show the token in their body: it is looked for where that is read.
+        Access::Read | Access::TokenIfAny => options.is_private(),
         Access::Token => true,
     };
     if !token_needed {
@@ -38,12 +39,33 @@ pub(super) fn admit(options: &ServeOptions, asking: &Asking<'_>, access: Access)
         let what = "this server only reads; it takes changes if it is started with --token-file";
         return Err(HttpError::new(StatusCode::FORBIDDEN, what));
     };
-    let shown = asking.headers.get(header::AUTHORIZATION).map(http::HeaderValue::as_bytes);
-    let (scheme, shown) = shown.and_then(|value| value.split_at_checked(7)).unwrap_or_default();
-    match scheme.eq_ignore_ascii_case(b"Bearer ") && token.is(shown.trim_ascii()) {
+    match shows(asking.headers, token) {
         true => Ok(()),
         false => {
             Err(HttpError::new(StatusCode::UNAUTHORIZED, "expected Authorization: Bearer and the token"))
+        }
+    }
+}
+
+/// Whether a request shows the token in its head.
+pub(super) fn shows(headers: &HeaderMap, token: &AccessToken) -> bool {
+    let shown = headers.get(header::AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let (scheme, shown) = shown.and_then(|value| value.split_at_checked(7)).unwrap_or_default();
+    scheme.eq_ignore_ascii_case(b"Bearer ") && token.is(shown.trim_ascii())
+}
+
+/// Refuses a form of which its browser does not say that it stood on a page of this server. Any page can send a form anywhere
+/// without asking, and one that writes needs no more than that; a name of the origin that is another one was refused before.
+///
+/// # Errors
+/// 403.
+pub(super) fn check_own_form(headers: &HeaderMap) -> Result<(), HttpError> {
+    let site = headers.get("sec-fetch-site").map(http::HeaderValue::as_bytes);
+    match headers.contains_key(header::ORIGIN) && site.is_none_or(|site| site == b"same-origin") {
+        true => Ok(()),
+        false => {
+            let what = "only forms on pages of this server are taken; programs send application/json";
+            Err(HttpError::new(StatusCode::FORBIDDEN, what))
         }
     }
 }

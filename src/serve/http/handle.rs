@@ -21,9 +21,10 @@ use super::guard::{Asking, admit, content_type};
 use super::measured::{Gauges, ServerMetrics};
 use super::query::{Query, form_fields};
 use super::routes::{Endpoint, Routed, SUFFIX, route};
+use super::verdict;
 use crate::serve::OPENAPI;
 use crate::serve::html::assets::Asset;
-use crate::serve::html::{self, FormPage, PageAsked};
+use crate::serve::html::{self, FormPage, PageAsked, PageVerdicts};
 use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
 use crate::serve::state::served::{Served, ServedSubject};
 use crate::serve::state::threads::Lane;
@@ -67,7 +68,7 @@ impl Desk {
             }
         });
         self.measured.add(path, answer.status.as_u16(), begun.elapsed());
-        if !answer.status.is_success() && answer.status != StatusCode::NOT_MODIFIED {
+        if !answer.status.is_success() && !answer.status.is_redirection() {
             client.heard();
             body.drain().await;
         }
@@ -155,6 +156,11 @@ impl Desk {
                 let within = &commit.snapshot().manifest().config.input.within_field;
                 return Ok(HttpAnswer::page(html::form(FormPage::Check { within }, self.served.kind())));
             }
+            Endpoint::Verdict => {
+                let said = verdict::received(&self.served, head, body).await?;
+                client.serving();
+                return verdict::give(&self.served, said, form).await;
+            }
             Endpoint::Static => return file(head, &name),
             Endpoint::OpenApi => return self.bare(head).map(|_| HttpAnswer::raw_json(OPENAPI)),
             Endpoint::Healthz => return self.bare(head).map(|_| HttpAnswer::text(StatusCode::OK, "ok\n")),
@@ -164,11 +170,16 @@ impl Desk {
             Endpoint::Load | Endpoint::Delete => return Err(HttpError::bad("not here")),
         };
         client.serving();
-        let (query, lane) = (Query::parse(head.uri.query(), page.parameters())?, page.lane());
-        let (subject, of) = (self.served.subject(), self.served.kind());
+        let query = Query::parse(head.uri.query(), page.parameters())?;
+        let lane = page.lane(&query);
+        let (subject, served) = (self.served.subject(), Arc::clone(&self.served));
         let read = move |progress: &_| {
-            let page = page.read(&subject, &query, is_page, progress)?;
-            rendered(&page, form, &PageAsked { of, query: &query, text: None })
+            let mut page = page.read(&subject, &query, is_page, progress)?;
+            if let Some(file) = &served.verdicts {
+                page.judge(file);
+            }
+            let verdicts = PageVerdicts::of(&served);
+            rendered(&page, form, &PageAsked { of: served.kind(), query: &query, text: None, verdicts })
         };
         self.served.threads.run(lane, read).await
     }
@@ -188,7 +199,8 @@ impl Desk {
             let page = ServedPage::Check(check(&commit, &asked, progress)?);
             // Only one text has a page.
             let form = if asked.text().is_some() { form } else { AnswerForm::Data };
-            rendered(&page, form, &PageAsked { of, query: &Query::default(), text: asked.text() })
+            let query = &Query::default();
+            rendered(&page, form, &PageAsked { of, query, text: asked.text(), verdicts: None })
         };
         self.served.threads.run(lane, work).await
     }

@@ -11,3 +11,4 @@ mod measured;
 pub(in crate::serve) mod query;
 pub(in crate::serve) mod routes;
 pub(in crate::serve) mod server;
+mod verdict;

@@ -27,6 +27,8 @@ pub enum Endpoint {
     CheckForm,
     /// Texts held against the collection.
     Check,
+    /// A verdict on two documents.
+    Verdict,
     /// Documents added and replaced.
     Load,
     /// Documents deleted.
@@ -52,6 +54,8 @@ pub enum Access {
     Read,
     /// Who has the token.
     Token,
+    /// Who may read, and has the token if there is one.
+    TokenIfAny,
 }
 
 /// A route.
@@ -87,6 +91,7 @@ pub const ROUTES: &[Route] = &[
     get("/changes", Endpoint::Changes, Access::Read),
     get("/check", Endpoint::CheckForm, Access::Read),
     post("/check", Endpoint::Check, Access::Read),
+    post("/verdicts", Endpoint::Verdict, Access::TokenIfAny),
     post("/load", Endpoint::Load, Access::Token),
     post("/delete", Endpoint::Delete, Access::Token),
     get("/metrics", Endpoint::Metrics, Access::Read),

@@ -1,5 +1,7 @@
 //! Clusters by the page, and one of them.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::collection::{ClusterBrief, ClusterId, ClusterOrder, DividedCluster, Explanation, MemberView};
@@ -7,6 +9,7 @@ use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
+use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 use crate::threshold::Threshold;
 
 /// A page of clusters.
@@ -28,15 +31,16 @@ impl ClustersPage {
     /// # Errors
     /// 400, and those of the collection.
     pub fn read(commit: &ServedCommit, query: &Query) -> Result<ClustersPage, HttpError> {
+        let least = query.parsed("min-size")?.unwrap_or(0);
         let order = match query.get("sort") {
+            Some("looseness") => return ClustersPage::loosest(commit, least, query),
             None | Some("size") => ClusterOrder::Size,
             Some("newest") => ClusterOrder::Newest,
             Some(other) => {
-                let what = format!("parameter \"sort\" is size or newest, and not {other:?}");
+                let what = format!("parameter \"sort\" is size, newest or looseness, and not {other:?}");
                 return Err(HttpError::bad(what));
             }
         };
-        let least = query.parsed("min-size")?.unwrap_or(0);
         let (page, next) = commit.clusters().page(order, least, query.parsed("after")?, query.limit()?);
         Ok(ClustersPage {
             commit: commit.number(),
@@ -44,6 +48,17 @@ impl ClustersPage {
             clusters: commit.snapshot().cluster_briefs(&page)?,
             next: next.map(|mark| mark.to_string()),
         })
+    }
+
+    /// The page of clusters of a size or more, the loosest first.
+    fn loosest(commit: &ServedCommit, least: u64, query: &Query) -> Result<ClustersPage, HttpError> {
+        let (after, limit) = (query.parsed("after")?, query.limit()?);
+        let (page, next) = commit.looseness()?.page(commit.clusters(), least, after, limit);
+        let (page, scores): (Vec<_>, Vec<_>) = page.into_iter().unzip();
+        let mut clusters = commit.snapshot().cluster_briefs(&page)?;
+        clusters.iter_mut().zip(scores).for_each(|(brief, least)| brief.least = least);
+        let (total, next) = (commit.clusters().count(least), next.map(|mark| mark.to_string()));
+        Ok(ClustersPage { commit: commit.number(), total, clusters, next })
     }
 }
 
@@ -62,6 +77,9 @@ pub struct ClusterPage {
     pub compared: Option<Explanation>,
     /// The threshold of the collection, if the cluster can be taken apart at higher ones.
     pub threshold: Option<Threshold>,
+    /// The last verdicts on members and the representative, by the ids of members, if verdicts are taken.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verdicts: BTreeMap<String, PairVerdict>,
     /// What it falls into at the threshold that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub divided: Option<DividedCluster>,
@@ -99,7 +117,14 @@ impl ClusterPage {
         let asked: Option<Threshold> = query.parsed("threshold")?;
         let divided = asked.map(|asked| snapshot.divided(found, asked, progress)).transpose()?;
         let commit = commit.number();
-        Ok(ClusterPage { commit, cluster, members, compared, threshold, divided, next })
+        let verdicts = BTreeMap::new();
+        Ok(ClusterPage { commit, cluster, members, compared, threshold, verdicts, divided, next })
+    }
+
+    /// Adds what was said of its members last.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        let ids = self.members.iter().map(|member| member.document.id.as_str());
+        self.verdicts = verdicts.last_of(&self.cluster.representative, ids);
     }
 }
 

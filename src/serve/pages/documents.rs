@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 
-use crate::collection::{Alone, DocumentView, Explanation};
+use crate::collection::{Alone, DocumentView, Explanation, Place, Resembled};
+use crate::config::Clustering;
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::commit::ServedCommit;
+use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
+use crate::text::TypedWords;
 
 /// Bytes of a file up to which a text of it is read without being asked for.
 const UNASKED: u64 = 256 << 20;
@@ -27,9 +30,15 @@ impl DocumentsPage {
     ///
     /// # Errors
     /// 400, and those of the collection.
-    pub fn read(commit: &ServedCommit, query: &Query) -> Result<DocumentsPage, HttpError> {
+    pub fn read(
+        commit: &ServedCommit,
+        query: &Query,
+        progress: &Progress,
+    ) -> Result<DocumentsPage, HttpError> {
         let prefix = query.get("q").unwrap_or_default();
-        let (ids, more) = commit.ids()?.page(prefix, query.get("after"), query.limit()?);
+        let words = TypedWords::of(query.get("words").unwrap_or_default());
+        let (after, limit) = (query.get("after"), query.limit()?);
+        let (ids, more) = commit.ids()?.page((prefix, &words), after, limit, progress)?;
         let documents = commit.snapshot().documents_of(&ids)?.into_iter().flatten().collect();
         let next = ids.into_iter().next_back().filter(|_| more);
         Ok(DocumentsPage { commit: commit.number(), documents, next })
@@ -46,6 +55,10 @@ pub struct DocumentPage {
     pub document: DocumentView,
     /// Why it is in its cluster, or in none.
     pub explanation: Alone,
+    /// The closest document that it is linked to and that is not in its cluster; nothing is said where clusters have all that is
+    /// linked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest_outside: Option<Option<Resembled>>,
     /// Its text, if that was asked for and can be had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -74,6 +87,9 @@ impl DocumentPage {
         let Explanation::Document(explanation) = snapshot.explain(&document.id, None, progress)? else {
             return Err(HttpError::missing("there is no document of this id"));
         };
+        let apart = snapshot.manifest().config.cluster.clustering == Clustering::Guarantee;
+        let nearest = || commit.with_checker(|checker| checker.nearest_outside(&document.id, progress));
+        let nearest_outside = apart.then(nearest).transpose()?;
         let text = match query.get("text") {
             None if !texts || snapshot.text_costs(&document.id)? > UNASKED => None,
             Some("no") => None,
@@ -87,7 +103,8 @@ impl DocumentPage {
             Some(Err(why)) => (None, Some(why)),
             None => (None, None),
         };
-        Ok(DocumentPage { commit: commit.number(), document, explanation: *explanation, text, no_text })
+        let (commit, explanation) = (commit.number(), *explanation);
+        Ok(DocumentPage { commit, document, explanation, nearest_outside, text, no_text })
     }
 }
 
@@ -97,6 +114,9 @@ pub struct ComparePage {
     /// Number of the commit, of a collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<u64>,
+    /// The last verdict on the two, if verdicts are taken and there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<PairVerdict>,
     /// Why they are together, or are not.
     #[serde(flatten)]
     pub explanation: Explanation,
@@ -116,6 +136,20 @@ impl ComparePage {
             }
         }
         let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;
-        Ok(ComparePage { commit: Some(commit.number()), explanation })
+        Ok(ComparePage { commit: Some(commit.number()), verdict: None, explanation })
+    }
+
+    /// The two documents.
+    pub fn pair(&self) -> Option<[&Place; 2]> {
+        match &self.explanation {
+            Explanation::Together(found) => Some([&found.first, &found.second]),
+            Explanation::Apart(found) => Some([&found.first, &found.second]),
+            Explanation::Document(_) => None,
+        }
+    }
+
+    /// Adds what was said of the two last.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        self.verdict = self.pair().and_then(|[a, b]| verdicts.last(&a.id, &b.id));
     }
 }

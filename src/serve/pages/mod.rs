@@ -29,6 +29,7 @@ use super::state::commit::ServedCommit;
 use super::state::run::ServedRun;
 use super::state::served::ServedSubject;
 use super::state::threads::Lane;
+use super::state::verdicts::VerdictFile;
 use crate::progress::Progress;
 
 /// A page.
@@ -63,6 +64,18 @@ pub enum ServedPage {
     RunDocument(Box<RunDocumentPage>),
 }
 
+impl ServedPage {
+    /// Adds verdicts to what shows two documents or more.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        match self {
+            ServedPage::Compare(page) => page.judge(verdicts),
+            ServedPage::Cluster(page) => page.judge(verdicts),
+            ServedPage::RunCluster(page) => page.judge(verdicts),
+            _ => {}
+        }
+    }
+}
+
 /// Which page, of those that are asked for by an address.
 #[derive(Clone, Debug)]
 pub enum PageName {
@@ -91,7 +104,7 @@ impl PageName {
             PageName::Summary => &[],
             PageName::Clusters => &["sort", "min-size", "after", "limit"],
             PageName::Cluster(_) => &["after", "limit", "member", "threshold"],
-            PageName::Documents => &["q", "after", "limit"],
+            PageName::Documents => &["q", "words", "after", "limit"],
             PageName::Document(..) => &["text"],
             PageName::DocumentById => &["id", "text"],
             PageName::Compare => &["a", "b"],
@@ -100,8 +113,10 @@ impl PageName {
     }
 
     /// How long it may take to read.
-    pub fn lane(&self) -> Lane {
+    pub fn lane(&self, query: &Query) -> Lane {
         match self {
+            // Whoever asks a collection for it first has all clusters measured.
+            PageName::Clusters if query.get("sort") == Some("looseness") => Lane::Slow,
             PageName::Summary | PageName::Clusters => Lane::Quick,
             _ => Lane::Slow,
         }
@@ -141,7 +156,7 @@ impl PageName {
             PageName::Cluster(number) => {
                 ServedPage::Cluster(Box::new(ClusterPage::read(commit, number, query, progress)?))
             }
-            PageName::Documents => ServedPage::Documents(DocumentsPage::read(commit, query)?),
+            PageName::Documents => ServedPage::Documents(DocumentsPage::read(commit, query, progress)?),
             PageName::Document(id, other) => document(id, other.as_deref())?,
             PageName::DocumentById => document(query.needed("id")?, None)?,
             PageName::Compare => ServedPage::Compare(Box::new(ComparePage::read(commit, query, progress)?)),
@@ -169,7 +184,7 @@ impl PageName {
             PageName::Cluster(number) => {
                 ServedPage::RunCluster(Box::new(RunClusterPage::read(run, number, query, progress)?))
             }
-            PageName::Documents => ServedPage::RunDocuments(RunDocumentsPage::read(run, query)?),
+            PageName::Documents => ServedPage::RunDocuments(RunDocumentsPage::read(run, query, progress)?),
             // An id that ends like an address of data is tried as it is first.
             PageName::Document(id, other) => match (document(id), other) {
                 (Err(error), Some(other)) if error.status == StatusCode::NOT_FOUND => document(other)?,
@@ -178,7 +193,7 @@ impl PageName {
             PageName::DocumentById => document(query.needed("id")?)?,
             PageName::Compare => {
                 let explanation = run::compare(run, query, progress)?;
-                ServedPage::Compare(Box::new(ComparePage { commit: None, explanation }))
+                ServedPage::Compare(Box::new(ComparePage { commit: None, verdict: None, explanation }))
             }
             PageName::Changes => return Err(HttpError::missing("an output has no commits, and no changes")),
         })

@@ -12,7 +12,9 @@ use crate::report::{FinishedQuestions, MemberAsked, MemberPage};
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::state::run::ServedRun;
+use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 use crate::similarity::ReportedScores;
+use crate::text::TypedWords;
 
 /// What a run did.
 #[derive(Debug, Serialize)]
@@ -137,6 +139,9 @@ pub struct RunClusterPage {
     pub cluster: ListedCluster,
     /// Members of this page: the representative, others that are kept, those that are removed.
     pub members: Vec<RunMember>,
+    /// The last verdicts on members and the representative, by the names of members, if verdicts are taken.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub verdicts: BTreeMap<String, PairVerdict>,
     /// How the member that was asked for differs from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<MemberPage>,
@@ -183,7 +188,13 @@ impl RunClusterPage {
             }
             None => None,
         };
-        Ok(RunClusterPage { cluster, members, compared, next })
+        Ok(RunClusterPage { cluster, members, verdicts: BTreeMap::new(), compared, next })
+    }
+
+    /// Adds what was said of its members last.
+    pub fn judge(&mut self, verdicts: &VerdictFile) {
+        let names = self.members.iter().map(|member| member.id.as_str());
+        self.verdicts = verdicts.last_of(&self.cluster.representative, names);
     }
 }
 
@@ -200,11 +211,12 @@ impl RunDocumentsPage {
     /// The page that was asked for.
     ///
     /// # Errors
-    /// 400.
-    pub fn read(run: &ServedRun, query: &Query) -> Result<RunDocumentsPage, HttpError> {
+    /// 400, and 503 if it takes too long.
+    pub fn read(run: &ServedRun, query: &Query, progress: &Progress) -> Result<RunDocumentsPage, HttpError> {
         let prefix = query.get("q").unwrap_or_default();
-        let after = query.parsed("after")?.unwrap_or(0);
-        let (documents, next) = run.index().documents(prefix, after, query.limit()?);
+        let words = TypedWords::of(query.get("words").unwrap_or_default());
+        let (after, limit) = (query.parsed("after")?.unwrap_or(0), query.limit()?);
+        let (documents, next) = run.index().documents((prefix, &words), after, limit, progress)?;
         Ok(RunDocumentsPage { documents, next: next.map(|next| next.to_string()) })
     }
 }

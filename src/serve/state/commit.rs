@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::collection::{Checker, ClusterIndex, IdIndex, Snapshot};
-use crate::error::Result;
+use crate::collection::{Checker, ClusterIndex, IdIndex, LoosenessIndex, Snapshot};
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 
 /// A commit that requests are answered from.
@@ -12,9 +12,14 @@ pub struct ServedCommit {
     clusters: ClusterIndex,
     /// Made when it is first asked for.
     ids: Mutex<Option<Arc<IdIndex>>>,
+    /// The same; or why there is no such order.
+    looseness: Mutex<Option<Ordered>>,
     /// Those that nobody uses at present. Each has tables of its own, open.
     checkers: Mutex<Vec<Checker>>,
 }
+
+/// An order of clusters, or why there is none.
+type Ordered = std::result::Result<Arc<LoosenessIndex>, String>;
 
 /// A lock that nobody can leave half written behind it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -28,7 +33,8 @@ impl ServedCommit {
     /// Those of the collection.
     pub fn new(snapshot: Snapshot, progress: &Progress) -> Result<ServedCommit> {
         let clusters = ClusterIndex::new(&snapshot, progress)?;
-        Ok(ServedCommit { snapshot, clusters, ids: Mutex::default(), checkers: Mutex::default() })
+        let (ids, looseness, checkers) = Default::default();
+        Ok(ServedCommit { snapshot, clusters, ids, looseness, checkers })
     }
 
     /// The commit itself.
@@ -61,6 +67,25 @@ impl ServedCommit {
                 Ok(made)
             }
         }
+    }
+
+    /// Its clusters in the order of looseness. Whoever asks first measures them while the others wait.
+    ///
+    /// # Errors
+    /// Those of [`LoosenessIndex::new`].
+    pub fn looseness(&self) -> Result<Arc<LoosenessIndex>> {
+        let mut looseness = lock(&self.looseness);
+        let made = match looseness.take() {
+            Some(made) => made,
+            // Not to be stopped by whoever asks: the next one needs it all the same.
+            None => match LoosenessIndex::new(&self.snapshot, &self.clusters, &Progress::default()) {
+                Ok(made) => Ok(Arc::new(made)),
+                Err(Error::Config(why)) => Err(why),
+                Err(error) => return Err(error),
+            },
+        };
+        *looseness = Some(made.clone());
+        made.map_err(Error::Config)
     }
 
     /// Has a checker do something. One that fails is not used again.

@@ -6,8 +6,10 @@ use super::commit::ServedCommit;
 use super::remembered::Remembered;
 use super::run::{ServedInputs, ServedRun};
 use super::threads::Threads;
+use super::verdicts::VerdictFile;
 use crate::collection::Snapshot;
 use crate::error::{Error, Result};
+use crate::printable::counted;
 use crate::progress::Progress;
 use crate::serve::html::ServedKind;
 use crate::serve::http::answer::HttpError;
@@ -74,6 +76,8 @@ pub struct Served {
     pub waiting: Arc<tokio::sync::Semaphore>,
     /// Answers to changes by their keys.
     pub remembered: Remembered,
+    /// Where verdicts on pairs of documents go, if they are taken.
+    pub verdicts: Option<VerdictFile>,
     /// Stops changes that are under way.
     pub changes: Arc<Progress>,
     origin: ServedOrigin,
@@ -117,7 +121,7 @@ impl Served {
     /// Opens the newest commit of a collection, or reads the lists of an output.
     ///
     /// # Errors
-    /// Those of [`Snapshot::open`] and [`ServedRun::new`].
+    /// Those of [`Snapshot::open`], [`ServedRun::new`] and [`VerdictFile::open`].
     pub fn open(what: ServeWhat, options: ServeOptions, progress: &Progress) -> Result<Served> {
         let origin = match what {
             ServeWhat::Collection(storage) => {
@@ -129,7 +133,17 @@ impl Served {
             }
             ServeWhat::Output(inputs) => ServedOrigin::Run(Arc::new(ServedRun::new(*inputs, progress)?)),
         };
+        let verdicts = options.verdicts.as_deref().map(|path| {
+            let (file, cut) = VerdictFile::open(path)?;
+            if cut > 0 {
+                let what = "half a line at its end was taken away; it was never answered";
+                (options.log)(&format!("{}: {what} ({})", path.display(), counted(cut, "byte")));
+            }
+            Ok::<_, Error>(file)
+        });
+        let verdicts = verdicts.transpose()?;
         Ok(Served {
+            verdicts,
             threads: Threads::new(options.workers),
             options,
             turn: Arc::new(tokio::sync::Semaphore::new(1)),

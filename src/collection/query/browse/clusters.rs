@@ -16,6 +16,7 @@ use crate::collection::tables::sources::sources;
 use crate::document::Position;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::similarity::ReportedScores;
 
 /// Rows read between two looks at whether to stop.
 const CHECKED: usize = 4096;
@@ -67,7 +68,7 @@ impl FromStr for PageMark {
 }
 
 /// A cluster without its members.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClusterBrief {
     /// Its number.
     pub cluster: ClusterId,
@@ -79,6 +80,10 @@ pub struct ClusterBrief {
     pub file: String,
     /// The line in the file, from 1.
     pub line: u32,
+    /// The least that a document of it has in common with that one, where clusters are put in order of it; none of one text
+    /// alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<ReportedScores>,
 }
 
 /// All clusters of a commit: 44 bytes each.
@@ -120,6 +125,11 @@ impl ClusterIndex {
         by_size.sort_by_key(|at| Reverse(numbered[*at as usize].size));
         let sizes = Sizes::of(numbered.iter().map(|cluster| cluster.size));
         ClusterIndex { numbered, by_size, sizes }
+    }
+
+    /// All of them, ascending by number.
+    pub(super) fn all(&self) -> &[IndexedCluster] {
+        &self.numbered
     }
 
     /// How large clusters are, the smaller ones first; sizes without a cluster are left out.
@@ -200,6 +210,7 @@ impl Snapshot {
                 representative: member.map(|member| member.name.clone()).unwrap_or_default(),
                 file: source.map(|source| source.shown.clone()).unwrap_or_default(),
                 line: member.map_or(0, |member| member.document.line),
+                least: None,
             }
         };
         Ok(clusters.iter().map(brief).collect())

@@ -10,6 +10,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::find;
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::text::TypedWords;
 
 /// Rows read between two looks at whether to stop.
 const CHECKED: usize = 1024;
@@ -73,19 +74,35 @@ impl IdIndex {
         low
     }
 
-    /// The next ids behind `after`, at most `limit`, of those that begin with `prefix`, and whether there are others behind
-    /// them.
-    pub fn page(&self, prefix: &str, after: Option<&str>, limit: usize) -> (Vec<String>, bool) {
+    /// The next ids behind `after`, at most `limit`, of those that begin with `prefix` and have all `words`, and whether there
+    /// are others behind them. For words the ids of the prefix are gone through, one after the other.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Interrupted`].
+    pub fn page(
+        &self,
+        (prefix, words): (&str, &TypedWords),
+        after: Option<&str>,
+        limit: usize,
+        progress: &Progress,
+    ) -> Result<(Vec<String>, bool)> {
         let begin = self.first(|id| id < prefix).max(after.map_or(0, |after| self.first(|id| id <= after)));
         let rest = (begin..self.starts.len()).map(|at| self.id(at));
-        let mut page: Vec<String> = rest
-            .take_while(|id| id.starts_with(prefix))
-            .take(limit.saturating_add(1))
-            .map(str::to_owned)
-            .collect();
+        let mut page: Vec<String> = Vec::new();
+        for (passed, id) in rest.take_while(|id| id.starts_with(prefix)).enumerate() {
+            if passed.is_multiple_of(CHECKED) {
+                progress.check()?;
+            }
+            if words.are_in(id) {
+                page.push(id.to_owned());
+            }
+            if page.len() > limit {
+                break;
+            }
+        }
         let more = page.len() > limit;
         page.truncate(limit);
-        (page, more)
+        Ok((page, more))
     }
 }
 
@@ -120,12 +137,16 @@ mod tests {
             index.starts.push(index.text.len());
             index.text.push_str(id);
         }
-        for prefix in ["", "a", "ab", "c", "\u{e9}", "\u{10ffff}"] {
-            let plain: Vec<&str> = ids.into_iter().filter(|id| id.starts_with(prefix)).collect();
+        let asked =
+            |prefix| ["", "B", "a B", "\u{c9}", "x", "nothing"].map(|words| (prefix, TypedWords::of(words)));
+        for (prefix, words) in ["", "a", "ab", "c", "\u{e9}", "\u{10ffff}"].into_iter().flat_map(asked) {
+            let fits = |id: &&str| id.starts_with(prefix) && words.are_in(id);
+            let plain: Vec<&str> = ids.into_iter().filter(fits).collect();
             for limit in [1, 2, 100] {
                 let (mut found, mut after) = (Vec::new(), None::<String>);
                 loop {
-                    let (page, more) = index.page(prefix, after.as_deref(), limit);
+                    let page = index.page((prefix, &words), after.as_deref(), limit, &Progress::default());
+                    let (page, more) = page.expect("a page");
                     after = page.last().cloned();
                     found.extend(page);
                     if !more {
@@ -135,6 +156,7 @@ mod tests {
                 assert_eq!(found, plain, "{prefix:?}, {limit}");
             }
         }
-        assert_eq!(IdIndex::default().page("", None, 5), (Vec::new(), false));
+        let none = IdIndex::default().page(("", &TypedWords::default()), None, 5, &Progress::default());
+        assert_eq!(none.expect("a page"), (Vec::new(), false));
     }
 }

@@ -3,9 +3,11 @@
 mod clusters;
 mod divided;
 mod ids;
+mod looseness;
 mod members;
 
 pub use clusters::{ClusterBrief, ClusterIndex, ClusterOrder, IndexedCluster, PageMark};
 pub use divided::{ClusterPart, DividedCluster};
 pub use ids::IdIndex;
+pub use looseness::{LooseMark, LoosenessIndex};
 pub use members::MemberView;
