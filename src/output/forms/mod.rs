@@ -4,6 +4,8 @@
 mod cuts;
 mod encoders;
 mod form;
+#[cfg(feature = "parquet")]
+mod leaves;
 mod lines;
 mod names;
 mod notes;

@@ -202,8 +202,10 @@ impl FormWriter<'_> {
 
     fn write_file(&self, file: &OutputFile) -> Result<Written> {
         #[cfg(feature = "parquet")]
-        if file.way == Way::Columns {
-            return self.write_columns(file);
+        match file.way {
+            Way::Columns => return self.write_columns(file),
+            Way::Leaves => return self.write_leaves(file),
+            _ => {}
         }
         let mut encoder = self.encoder(file);
         let mut emptied = 0;
@@ -244,25 +246,14 @@ impl FormWriter<'_> {
     /// Hands the chosen records of a source to an encoder; returns of how many nothing is left.
     fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<u64> {
         let source = &self.set.sources[at];
-        let loses = !self.removed[at].is_empty();
-        let is_others = match self.side {
-            Side::Removed => !loses,
-            Side::Kept | Side::Annotated => loses && is_one_record(source.format),
-        };
-        if is_others {
+        if !self.has_chosen(at) {
             // It must still say what it said.
             self.progress.advance(source.bytes);
             return source.unchanged().map(|()| 0);
         }
         source.unchanged()?;
         encoder.begin(source)?;
-        let selection = Selection {
-            side: self.side,
-            removed: &self.removed[at],
-            notes: self.said.notes.map(|notes| notes.of(at)).transpose()?,
-            cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
-            texts: self.set.choice.texts,
-        };
+        let selection = self.selection(at)?;
         let emptied = match way {
             #[cfg(feature = "parquet")]
             Way::Lines(_)
@@ -273,6 +264,26 @@ impl FormWriter<'_> {
             _ => self.read_units(at, selection, encoder)?,
         };
         source.unchanged().map(|()| emptied)
+    }
+
+    /// Whether records of a source may be chosen.
+    fn has_chosen(&self, at: usize) -> bool {
+        let loses = !self.removed[at].is_empty();
+        match self.side {
+            Side::Removed => loses,
+            Side::Kept | Side::Annotated => !loses || !is_one_record(self.set.sources[at].format),
+        }
+    }
+
+    /// What is chosen of a source.
+    fn selection(&self, at: usize) -> Result<Selection<'_>> {
+        Ok(Selection {
+            side: self.side,
+            removed: &self.removed[at],
+            notes: self.said.notes.map(|notes| notes.of(at)).transpose()?,
+            cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
+            texts: self.set.choice.texts,
+        })
     }
 
     fn read_units(&self, at: usize, selection: Selection<'_>, encoder: &mut dyn Encoder) -> Result<u64> {
@@ -336,6 +347,25 @@ impl FormWriter<'_> {
         })?;
         self.progress.advance(source.bytes);
         Ok(emptied)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn write_leaves(&self, file: &OutputFile) -> Result<Written> {
+        let mut written = Written::default();
+        for at in &file.sources {
+            let source = &self.set.sources[*at];
+            source.unchanged()?;
+            if self.has_chosen(*at) {
+                let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
+                let mut writer =
+                    super::leaves::LeafWriter::open(source, self.set.fields, names, self.said.columns())?;
+                writer.rows(&mut self.selection(*at)?, self.progress)?;
+                written = written.plus(writer.finish(self.side != Side::Removed)?);
+                source.unchanged()?;
+            }
+            self.progress.advance(source.bytes);
+        }
+        Ok(written)
     }
 
     #[cfg(feature = "parquet")]
