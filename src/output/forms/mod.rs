@@ -15,6 +15,7 @@ mod selection;
 mod shards;
 #[cfg(feature = "parquet")]
 mod tables;
+mod taker;
 mod write;
 
 #[cfg(test)]
