@@ -8,11 +8,33 @@ use parquet::data_type::{ByteArray, FixedLenByteArray};
 
 use super::super::columns::fixed::whole;
 use super::super::metadata::flat::damaged;
-use super::levels::StoredValue;
 
 /// Milliseconds of a second, and of a day.
 const SECOND: i64 = 1_000;
 const DAY: i64 = 86_400 * SECOND;
+
+/// How the value of a leaf is made of what Arrow has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read::formats::arrow) enum StoredValue {
+    Nothing,
+    Truth,
+    /// A whole number of up to four bytes, with a sign or without.
+    Int(bool),
+    Long,
+    /// A number of seconds, as milliseconds.
+    IntOfSeconds,
+    LongOfSeconds,
+    /// A number of milliseconds, as days.
+    DaysOfMillis,
+    Float,
+    Double,
+    /// Texts and bytes of any length.
+    Bytes,
+    /// Bytes as they stand.
+    Fixed,
+    /// A decimal in so many bytes, the highest first.
+    Decimal(usize),
+}
 
 /// Cells of a leaf, as Parquet writes them.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use parquet::errors::Result as ColumnsResult;
 use parquet::schema::types::{Type, TypePtr};
 
 use super::declared::{DeclaredField, DeclaredKind};
-use super::leaves::LeafCells;
+use super::leaves::{LeafCells, StoredValue};
 use crate::limits::MAX_TABLE_COLUMNS;
 
 /// Seconds are no unit of time of Parquet: they become milliseconds.
@@ -30,29 +30,6 @@ pub(in crate::read::formats::arrow) enum NodeOf {
     Struct(Vec<LevelNode>),
     /// A list or a map: the repetition level of its values, and what these are.
     List(i16, Box<LevelNode>),
-}
-
-/// How the value of a leaf is made of what Arrow has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::read::formats::arrow) enum StoredValue {
-    Nothing,
-    Truth,
-    /// A whole number of up to four bytes, with a sign or without.
-    Int(bool),
-    Long,
-    /// A number of seconds, as milliseconds.
-    IntOfSeconds,
-    LongOfSeconds,
-    /// A number of milliseconds, as days.
-    DaysOfMillis,
-    Float,
-    Double,
-    /// Texts and bytes of any length.
-    Bytes,
-    /// Bytes as they stand.
-    Fixed,
-    /// A decimal in so many bytes, the highest first.
-    Decimal(usize),
 }
 
 /// The columns of a table on their way.

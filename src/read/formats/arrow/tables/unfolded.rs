@@ -10,8 +10,8 @@ use super::super::columns::column::{AT_ONCE, ArrowColumn, ColumnOffsets, ColumnV
 use super::super::columns::fixed::key;
 use super::super::columns::views::{VIEW, ViewBytes};
 use super::super::metadata::flat::damaged;
-use super::leaves::LeafCells;
-use super::levels::{LevelNode, NodeOf, StoredValue};
+use super::leaves::{LeafCells, StoredValue};
+use super::levels::{LevelNode, NodeOf};
 use super::slots::{LevelSlot, are_inside, each_bit, each_fixed, settle, stretches, void};
 use crate::limits::sized;
 use crate::read::formats::parquet::Cell;
