@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use parquet::basic::Type as Physical;
 use parquet::data_type::{
-    BoolType, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
+    Int64Type,
 };
 use parquet::errors::Result as ColumnsResult;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -100,7 +101,7 @@ fn write_leaf(leaf: &LeafCells, to: &mut SerializedColumnWriter<'_>) -> ColumnsR
         LeafValues::Longs(values) => portions::<Int64Type>(values, leaf, |_| 8, to),
         LeafValues::Floats(values) => portions::<FloatType>(values, leaf, |_| 4, to),
         LeafValues::Doubles(values) => portions::<DoubleType>(values, leaf, |_| 8, to),
-        LeafValues::Bytes(values) => portions::<ByteArrayType>(values, leaf, |value| value.len(), to),
+        LeafValues::Bytes(values) => portions::<ByteArrayType>(values, leaf, ByteArray::len, to),
         LeafValues::Fixed(values) => portions::<FixedLenByteArrayType>(values, leaf, |value| value.len(), to),
     }
 }

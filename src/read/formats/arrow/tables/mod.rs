@@ -203,7 +203,7 @@ fn fitting(columns: &mut ArrowColumn, at: u64, rows: u64) -> io::Result<u64> {
             Fit { rows: some, bytes } if some == 1 || bytes <= AT_ONCE => return Ok(some as u64),
             // Of many columns each is asked by itself.
             Fit { rows: some, bytes } => {
-                rows = ((some as u64).saturating_mul(AT_ONCE) / bytes).clamp(1, some as u64 - 1)
+                rows = ((some as u64).saturating_mul(AT_ONCE) / bytes).clamp(1, some as u64 - 1);
             }
         }
     }

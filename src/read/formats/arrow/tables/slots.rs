@@ -124,8 +124,8 @@ mod tests {
             let slot = |row: &u64| LevelSlot { row: Some(*row), repetition: 0, definition: 0 };
             rows.iter().map(slot).collect()
         };
-        assert_eq!(stretches(&slots(&[3, 3, 4, 6]), GAP), [3..5, 6..7]);
-        assert_eq!(stretches(&slots(&[3, 4, 6]), 1), [3..7]);
+        assert_eq!(stretches(&slots(&[3, 3, 4, 6]), 2 * GAP), [3..5, 6..7]);
+        assert_eq!(stretches(&slots(&[3, 4, 6, 9000]), 1), [3..7, 9000..9001]);
         assert_eq!(stretches(&slots(&[0, 5000]), 1), [0..1, 5000..5001]);
         assert!(are_inside(&slots(&[0, 5]), 5).is_err() && are_inside(&slots(&[0, 4]), 5).is_ok());
         assert!(are_inside(&slots(&[5]), 5).is_err() && are_inside(&[], 0).is_ok());
