@@ -28,8 +28,9 @@ pub(in crate::read::formats::arrow) enum StoredValue {
     DaysOfMillis,
     Float,
     Double,
-    /// Texts and bytes of any length.
+    /// Bytes of any length, and those that are UTF-8.
     Bytes,
+    Text,
     /// Bytes as they stand.
     Fixed,
     /// A decimal in so many bytes, the highest first.
@@ -119,13 +120,16 @@ impl LeafCells {
         1
     }
 
-    /// Appends a text; the bytes that it takes.
-    pub(super) fn push_bytes(&mut self, bytes: ByteArray) -> u64 {
+    /// Appends a text, which readers of Parquet take to be one, or bytes; the bytes that it takes.
+    pub(super) fn push_bytes(&mut self, bytes: ByteArray, stored: StoredValue) -> io::Result<u64> {
+        if stored == StoredValue::Text && str::from_utf8(bytes.data()).is_err() {
+            return Err(damaged("a text that is not UTF-8"));
+        }
         let length = bytes.len() + size_of::<ByteArray>();
         if let LeafValues::Bytes(values) = &mut self.values {
             values.push(bytes);
         }
-        length as u64
+        Ok(length as u64)
     }
 
     /// Appends a value of a fixed size; the bytes that it takes.

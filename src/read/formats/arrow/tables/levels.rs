@@ -194,7 +194,8 @@ impl LeafType {
     /// The type of the values of a kind that are not made of others.
     fn of(kind: &DeclaredKind) -> Result<LeafType, String> {
         use StoredValue::{
-            Bytes, DaysOfMillis, Double, Fixed, Float, Int, IntOfSeconds, Long, LongOfSeconds, Nothing, Truth,
+            Bytes, DaysOfMillis, Double, Fixed, Float, Int, IntOfSeconds, Long, LongOfSeconds, Nothing, Text,
+            Truth,
         };
         let (int, long) = (Physical::INT32, Physical::INT64);
         let new = |physical, logical, stored| Ok(LeafType::new(physical, logical, stored));
@@ -210,9 +211,10 @@ impl LeafType {
             DeclaredKind::Real(2) => LeafType::fixed(2, Some(LogicalType::Float16), Fixed),
             DeclaredKind::Real(4) => new(Physical::FLOAT, None, Float),
             DeclaredKind::Real(_) => new(Physical::DOUBLE, None, Double),
-            DeclaredKind::Bytes { is_text, .. } => {
-                new(Physical::BYTE_ARRAY, is_text.then_some(LogicalType::String), Bytes)
+            DeclaredKind::Bytes { is_text: true, .. } => {
+                new(Physical::BYTE_ARRAY, Some(LogicalType::String), Text)
             }
+            DeclaredKind::Bytes { .. } => new(Physical::BYTE_ARRAY, None, Bytes),
             DeclaredKind::FixedBytes(0) => Err("bytes of no length".to_owned()),
             DeclaredKind::FixedBytes(width) => LeafType::fixed(*width, None, Fixed),
             DeclaredKind::Decimal { precision, scale, width } => {

@@ -168,9 +168,9 @@ impl<'a> Unfolding<'a> {
             }),
             ColumnValues::Strings { offsets, bytes } => {
                 let ends = list_ends(offsets, slots)?;
-                self.texts(leaf, &ends, bytes)
+                self.texts((leaf, stored), &ends, bytes)
             }
-            ColumnValues::Views(views) => self.views(leaf, views, slots),
+            ColumnValues::Views(views) => self.views((leaf, stored), views, slots),
             ColumnValues::Keyed { keys, width, signed, values } => {
                 let mut cells = Vec::new();
                 each_fixed(slots, *width, keys, &mut |name| {
@@ -183,7 +183,12 @@ impl<'a> Unfolding<'a> {
     }
 
     /// Appends texts that stand between ends, which ascend.
-    fn texts(&mut self, leaf: usize, ends: &[(u64, u64)], bytes: &mut BufferBytes) -> io::Result<()> {
+    fn texts(
+        &mut self,
+        (leaf, stored): (usize, StoredValue),
+        ends: &[(u64, u64)],
+        bytes: &mut BufferBytes,
+    ) -> io::Result<()> {
         let mut at = 0;
         while let Some((start, mut end)) = ends.get(at).copied() {
             let follow = ends[at + 1..].iter().take_while(|(next, behind)| {
@@ -198,7 +203,7 @@ impl<'a> Unfolding<'a> {
             let texts = Bytes::from(bytes.take(start, (end - start) as usize)?);
             for (from, until) in &ends[at..at + count] {
                 let text = texts.slice((from - start) as usize..(until - start) as usize);
-                let bytes = self.leaves[leaf].push_bytes(ByteArray::from(text));
+                let bytes = self.leaves[leaf].push_bytes(ByteArray::from(text), stored)?;
                 self.add(bytes)?;
             }
             at += count;
@@ -207,7 +212,12 @@ impl<'a> Unfolding<'a> {
     }
 
     /// Appends texts that are named by their beginnings.
-    fn views(&mut self, leaf: usize, views: &mut ViewBytes, slots: &[LevelSlot]) -> io::Result<()> {
+    fn views(
+        &mut self,
+        (leaf, stored): (usize, StoredValue),
+        views: &mut ViewBytes,
+        slots: &[LevelSlot],
+    ) -> io::Result<()> {
         let mut rows = slots.iter().filter_map(|slot| slot.row).peekable();
         for stretch in stretches(slots, VIEW as u64) {
             let (start, count) = (stretch.start, (stretch.end - stretch.start) as usize);
@@ -219,7 +229,7 @@ impl<'a> Unfolding<'a> {
             views.cells(start, count, &|row| wanted[row] > 0, self.most, &mut cells)?;
             for (cell, times) in cells.into_iter().zip(wanted) {
                 for _ in 0..times {
-                    let bytes = self.leaves[leaf].push_bytes(text(&cell)?);
+                    let bytes = self.leaves[leaf].push_bytes(text(&cell)?, stored)?;
                     self.add(bytes)?;
                 }
             }
@@ -243,7 +253,9 @@ impl<'a> Unfolding<'a> {
                     0
                 }
                 Cell::Truth(truth) => leaf.push_truth(truth),
-                cell if stored == StoredValue::Bytes => leaf.push_bytes(text(&cell)?),
+                cell if matches!(stored, StoredValue::Bytes | StoredValue::Text) => {
+                    leaf.push_bytes(text(&cell)?, stored)?
+                }
                 cell => leaf.push_fixed(text(&cell)?.data(), stored)?,
             };
             self.add_shared(bytes, *slot)?;
