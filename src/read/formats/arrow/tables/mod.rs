@@ -67,6 +67,9 @@ impl ArrowTable {
         let opened = ArrowFile::open(source).and_then(|file| Ok((DeclaredSchema::read(&file)?, file)));
         let (schema, file) = opened.map_err(|error| failed(source, error))?;
         let plan = LevelPlan::of(&schema.fields).map_err(|what| refused(source, &what))?;
+        if plan.leaves.is_empty() {
+            return Err(refused(source, "it has no columns"));
+        }
         Ok(ArrowTable {
             source: source.clone(),
             fields: file.layout.schema.fields.iter().map(encoded).collect(),
