@@ -2,13 +2,16 @@
 """Arrow by another implementation: what `alike` reads and writes held against pyarrow, and their speed.
 
     benches/arrow.py ALIKE CORPUS.jsonl FOLDER [--rows N]
+    benches/arrow.py --fixtures FOLDER
 
 Needs pyarrow (`pip install pyarrow`), and an `alike` built with `--features formats`. Makes files and streams of the records of
 CORPUS in FOLDER with many types of columns, dictionaries that grow and that are replaced, and each compression. It removes
 near-duplicates from each with ALIKE. It fails unless the lists are those of JSON Lines, and what is kept and what is removed
-are the batches without the other rows: values, schema, metadata of schema and batches, dictionaries. Then prints how long
-`dedup` takes of the same texts as JSON Lines and as Arrow, and pyarrow to read them. The checks take N records (3,000), the
-times all.
+are the batches without the other rows: values, schema, metadata of schema and batches, dictionaries. With `--to parquet`
+pyarrow must read the same values, types and metadata, but for types that Parquet does not have. Then prints how long
+`dedup` takes of the same texts as JSON Lines and as Arrow, and pyarrow to read and to convert them. The checks take N records
+(3,000), the times all. `--fixtures` writes what `tests/arrows` has: rows of each type, as pyarrow writes them as Arrow and as
+Parquet.
 """
 import argparse
 import datetime
@@ -21,7 +24,9 @@ import sys
 import time
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
 
 
 def wide(rows):
@@ -66,6 +71,168 @@ def wide(rows):
     fields = [field.with_metadata({"about": field.name}) for field in table.schema]
     schema = pa.schema(fields, metadata={"huggingface": '{"info": {}}', "pandas": "{}"})
     return pa.table(table.columns, schema=schema)
+
+
+def typed(rows):
+    """A table with a column of each type that Parquet has a place for; every seventh value is null."""
+    n = len(rows)
+
+    def some(value):
+        return [None if at % 7 == 3 else value(at) for at in range(n)]
+
+    table, columns = wide(rows).drop(["sparse", "dense", "list_view"]), {}
+    for bits in (8, 16, 32, 64):
+        whole, least = getattr(pa, f"int{bits}")(), -(2 ** (bits - 1))
+        columns[str(whole)] = pa.array(some(lambda at: least + at % 120), whole)
+        whole = getattr(pa, f"uint{bits}")()
+        columns[str(whole)] = pa.array(some(lambda at: 2**bits - 1 - at % 120), whole)
+    columns["double"] = pa.array(some(lambda at: [1 / (at + 1), float("inf"), -0.0][at % 3]))
+    for unit in ("s", "ms", "us", "ns"):
+        for zone in (None, "Europe/Berlin", "+02:00"):
+            kind = pa.timestamp(unit, zone)
+            columns[str(kind)] = pa.array(some(lambda at: at * 1_000_003 - 10**6), kind)
+        columns[f"duration {unit}"] = pa.array(some(lambda at: at - 5), pa.duration(unit))
+    for kind, second in ((pa.time32("s"), 1), (pa.time32("ms"), 10**3), (pa.time64("us"), 10**6), (pa.time64("ns"), 10**9)):
+        columns[str(kind)] = pa.array(some(lambda at: at * 13 % 86_400 * second + second // 3), kind)
+    columns["day in ms"] = pa.array(some(lambda at: (at - 9) * 86_400_000), pa.date64())
+    for kind in (pa.decimal32(9, 2), pa.decimal64(18, 3), pa.decimal128(38, 10), pa.decimal128(3, 0), pa.decimal256(76, 5), pa.decimal256(20, 5)):
+        most = 10**kind.precision - 1
+        number = lambda at: decimal.Decimal([at, -at, most, -most][at % 4]).scaleb(-kind.scale, decimal.Context(prec=100))
+        columns[str(kind)] = pa.array(some(number), kind)
+    texts = pa.array(some(lambda at: rows[at]["text"]))
+    for kind in (pa.large_string(), pa.large_binary(), pa.binary_view()):
+        columns[str(kind)] = texts.cast(kind)
+    words = pa.array(some(lambda at: f"word {at % 5}"))
+    columns["dictionary of bytes"] = words.cast(pa.binary()).dictionary_encode()
+    columns["dictionary of decimals"] = pa.array(some(lambda at: at % 5)).cast(pa.decimal128(21, 2)).dictionary_encode()
+    columns["dictionary of moments"] = pa.array(some(lambda at: at % 5), pa.timestamp("us", "UTC")).dictionary_encode()
+    columns["dictionary of truths"] = pa.array(some(lambda at: at % 2 == 0)).dictionary_encode()
+    columns["dictionary of doubles"] = pa.array(some(lambda at: (at % 5) / 3)).dictionary_encode()
+    keys = pa.array(some(lambda at: at % 3), pa.uint8())
+    columns["dictionary with nulls"] = pa.DictionaryArray.from_arrays(keys, pa.array(["a", None, "c"]), ordered=True)
+    columns["runs of dates"] = pc.run_end_encode(pa.array([None if at // 4 % 3 == 0 else at // 4 for at in range(n)], pa.date32()))
+    columns["runs of words"] = pc.run_end_encode(words, pa.int64())
+    pairs = [{"a": at // 3, "b": None if at % 5 == 0 else f"b{at // 3}"} for at in range(0, n, 3)]
+    ends = pa.array([min(at + 3, n) for at in range(0, n, 3)], pa.int16() if n < 30_000 else pa.int32())
+    columns["runs of structs"] = pa.RunEndEncodedArray.from_arrays(ends, pa.array(pairs))
+    deep = some(lambda at: [None if one == 1 else [{"k": f"{at}", "v": [[one], [], None]}] * one for one in range(at % 4)])
+    columns["deep"] = pa.array(deep)
+    columns["many"] = pa.array(some(lambda at: list(range(at * 7 % 50)) if at % 97 else list(range(20_000))), pa.large_list(pa.uint16()))
+    columns["wide map"] = pa.array(some(lambda at: [(key, [f"{key}"] * key) for key in range(at % 3)]), pa.map_(pa.int64(), pa.list_(pa.string())))
+    columns["listed words"] = pa.ListArray.from_arrays(pa.array(range(n + 1), pa.int32()), words.dictionary_encode())
+    columns["hidden"] = pa.StructArray.from_arrays([words, pa.array(range(n))], ["word", "at"], mask=pa.array([at % 3 == 1 for at in range(n)]))
+    fields = [pa.field("never null", pa.int64(), nullable=False), pa.field("tight", pa.list_(pa.field("one", pa.int8(), nullable=False)), nullable=False)]
+    arrays = [pa.array(range(n)), pa.array([[1] * (at % 3) for at in range(n)], fields[1].type)]
+    for name, column in columns.items():
+        fields.append(pa.field(name, column.type, metadata={"about": name}))
+        arrays.append(column)
+    schema = pa.schema([*table.schema, *fields], metadata={**table.schema.metadata, b"bytes": b"\xff\xfe"})
+    return pa.table([*table.columns, *arrays], schema=schema)
+
+
+def plain(kind):
+    """The type that pyarrow should read from Parquet in the place of another one."""
+    if pa.types.is_run_end_encoded(kind):
+        return plain(kind.value_type)
+    if pa.types.is_dictionary(kind):
+        is_text = pa.types.is_string(kind.value_type) or pa.types.is_binary(kind.value_type)
+        return pa.dictionary(pa.int32(), kind.value_type, kind.ordered) if is_text else plain(kind.value_type)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_date64(kind):
+        return pa.date32()
+    if pa.types.is_time32(kind):
+        return pa.time32("ms")
+    if pa.types.is_timestamp(kind) and kind.unit == "s":
+        return pa.timestamp("ms", kind.tz)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(plain(field.type)) for field in kind])
+    for is_list, make in ((pa.types.is_large_list, pa.large_list), (pa.types.is_list, pa.list_)):
+        if is_list(kind):
+            return make(kind.value_field.with_name("element").with_type(plain(kind.value_type)))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_name("element").with_type(plain(kind.value_type)), kind.list_size)
+    if pa.types.is_map(kind):
+        return pa.map_(plain(kind.key_type), plain(kind.item_type))
+    return kind
+
+
+def check_table(path, out, side):
+    """Fails unless one half of what a run wrote as Parquet has the rows of that half, as pyarrow reads them."""
+    _, schema, before = batches(path)
+    name = os.path.basename(path).rsplit(".", 1)[0] + ".parquet"
+    made = pq.read_table(f"{out}/{side}/{name}")
+    made.validate(full=True)
+    gone = {row["line"] - 1 for row in listed(out, "duplicates.jsonl") + listed(out, "rejected.jsonl")}
+    rows = [row for row in range(sum(found.batch.num_rows for found in before)) if (row in gone) == (side == "removed")]
+    assert schema.names == made.schema.names and made.num_rows == len(rows), f"{path}: other columns or rows"
+    assert schema.metadata == made.schema.metadata, f"{path}: other metadata: {made.schema.metadata}"
+    for at, field in enumerate(schema):
+        of, kind = made.schema.field(at), plain(field.type)
+        assert of.type == kind, f"{path}, {field.name}: {of.type}, not {kind}"
+        assert of.nullable == field.nullable, f"{path}, {field.name}: nullable {of.nullable}"
+        said = {key: of.metadata[key] for key in of.metadata or {} if key != b"PARQUET:field_id"}
+        assert said == (field.metadata or {}), f"{path}, {field.name}: {said}"
+        values = [value for found in before for value in found.batch.column(at).to_pylist()]
+        # As text, so that no number is another one than itself.
+        found, wanted = made.column(at).to_pylist(), [values[row] for row in rows]
+        if pa.types.is_duration(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+            # What Python has for them may be of other units.
+            column = pa.chunked_array([found.batch.column(at) for found in before], field.type)
+            wanted = column.take(rows).cast(kind).cast(pa.int64() if kind.bit_width == 64 else pa.int32()).to_pylist()
+            found = made.column(at).cast(pa.int64() if kind.bit_width == 64 else pa.int32()).to_pylist()
+        assert str(found) == str(wanted), f"{path}, {side}: {field.name}"
+    return len(gone)
+
+
+def hold_tables(alike, rows, folder):
+    """Holds rows of each type, written as Parquet, against pyarrow."""
+    table, out = typed(rows), os.path.join(folder, "tables")
+    for stream in (False, True):
+        for size, compression in ((100, None), (10**9, None), (333, "zstd"), (1000, "lz4")):
+            path = os.path.join(folder, f"typed-{'stream' if stream else 'file'}-{size}-{compression}.arrow")
+            write(path, table, stream, size, compression)
+            made = set()
+            for workers in (1, 2, 3):
+                dedup(alike, path, out, "--threshold", "0.7", "--write-removed", "--to", "parquet", "-w", str(workers))
+                gone = check_table(path, out, "kept")
+                assert gone and check_table(path, out, "removed") == gone
+                with open(f"{out}/kept/{os.path.basename(path).replace('.arrow', '.parquet')}", "rb") as file:
+                    made.add(file.read())
+            assert len(made) == 1, f"{path}: other bytes with other workers"
+            print(f"{os.path.basename(path)}: as Parquet the same, {gone} of {len(rows)} rows removed")
+    dedup(alike, path, out, "--threshold", "0.7", "--annotate", "--to", "parquet")
+    annotated = pq.read_table(f"{out}/annotated/{os.path.basename(path).replace('.arrow', '.parquet')}")
+    assert annotated.num_rows == len(rows) and b"huggingface" not in annotated.schema.metadata
+    assert annotated.column("alike_kept").to_pylist().count(False) == gone
+    assert annotated.schema.field("alike_resemblance").type == pa.float64()
+    assert annotated.schema.field("duration s").type == pa.duration("s")
+
+
+def unrolled(column):
+    """A column without runs, and without dictionaries that have nulls: pyarrow does not write them as Parquet."""
+    kind = column.type
+    is_made = pa.types.is_run_end_encoded(kind) or pa.types.is_dictionary(kind)
+    return pa.array(column.to_pylist(), kind.value_type) if is_made else column
+
+
+def fixtures(folder):
+    """Writes small files of each type."""
+    table = typed([{"id": f"{at}", "text": f"text {at}"} for at in range(16)]).drop(["many"]).combine_chunks()
+    os.makedirs(folder, exist_ok=True)
+    write(os.path.join(folder, "types.arrow"), table, True, 9)
+    columns = [unrolled(column.chunk(0)) for column in table.columns]
+    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns)]
+    pq.write_table(pa.table(columns, schema=pa.schema(fields)), os.path.join(folder, "types.parquet"), store_schema=False)
+    table = wide([{"id": f"{at}", "text": f"text {at}"} for at in range(16)])
+    noted = table.select(["id", "text"]).append_column("alike_kept", pa.array([True] * 16))
+    write(os.path.join(folder, "noted.arrow"), noted, True, 16)
+    table = table.append_column("interval", pa.array([pa.MonthDayNano([1, 2, at]) for at in range(16)]))
+    table = table.append_column("lists", pa.DictionaryArray.from_arrays(pa.array([0] * 16), pa.array([["a"]])))
+    for name in ("sparse", "dense", "list_view", "interval", "lists"):
+        write(os.path.join(folder, f"{name}.arrow"), table.select(["id", "text", name]), True, 16)
 
 
 def write(path, table, stream, size, compression=None):
@@ -183,26 +350,38 @@ def times(alike, rows, folder):
     for path in paths:
         flags = ["--method", "exact", "--dry-run", "-w", "1"]
         took = min(dedup(alike, path, os.path.join(folder, "none"), *flags) for _ in range(3))
-        start = time.time()
+        said = f"{os.path.basename(path)}: {os.path.getsize(path) / 1e6:.0f} MB, {took:.2f} s"
         if path != lines:
-            ipc.open_file(path).read_all()
-        other = f", pyarrow {time.time() - start:.2f}" if path != lines else ""
-        print(f"{os.path.basename(path)}: {os.path.getsize(path) / 1e6:.0f} MB, {took:.2f} s{other}")
+            start = time.time()
+            table = ipc.open_file(path).read_all()
+            said += f", pyarrow {time.time() - start:.2f}"
+            flags = ["--method", "exact", "-w", "1"]
+            own, made = (min(dedup(alike, path, os.path.join(folder, "none"), *flags, *to) for _ in range(3)) for to in ([], ["--to", "parquet"]))
+            start = time.time()
+            pq.write_table(table, os.path.join(folder, "none.parquet"), compression="zstd", compression_level=3)
+            said += f"; written {own:.2f} s, as Parquet {made:.2f} s, pyarrow {time.time() - start:.2f}"
+        print(said)
 
 
 def main():
     """Checks, and then measures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("alike")
-    parser.add_argument("corpus")
-    parser.add_argument("folder")
+    parser.add_argument("alike", nargs="?")
+    parser.add_argument("corpus", nargs="?")
+    parser.add_argument("folder", nargs="?")
     parser.add_argument("--rows", type=int, default=3000)
+    parser.add_argument("--fixtures")
     given = parser.parse_args()
+    if given.fixtures:
+        return fixtures(given.fixtures)
+    if not given.folder:
+        parser.error("ALIKE, CORPUS and FOLDER are needed")
     os.makedirs(given.folder, exist_ok=True)
     with open(given.corpus) as corpus:
         rows = [json.loads(line) for line in corpus]
     rows = [{"id": str(row.get("id", at)), "text": row["text"]} for at, row in enumerate(rows) if row.get("text")]
     hold(given.alike, rows[: given.rows], given.folder)
+    hold_tables(given.alike, rows[: given.rows], given.folder)
     times(given.alike, rows, given.folder)
 
 

@@ -91,6 +91,13 @@
 //! - `read/formats/arrow/rewritten/mod.rs` - a file that is written again without some of its rows
 //! - `read/formats/arrow/rewritten/select.rs` - some rows of a batch, moved as they are laid out
 //! - `read/formats/arrow/rewritten/body.rs` - the body of a batch on its way to a file
+//! - `read/formats/arrow/tables/mod.rs` - rows as those of a table of Parquet
+//! - `read/formats/arrow/tables/declared.rs` - what a schema declares beside how values are laid out
+//! - `read/formats/arrow/tables/leaves.rs` - values of leaves, with the levels that say where each stands
+//! - `read/formats/arrow/tables/levels.rs` - of each field the type of Parquet, and where its values go
+//! - `read/formats/arrow/tables/slots.rs` - places of values: their rows, and their levels
+//! - `read/formats/arrow/tables/unfolded.rs` - rows of a batch taken apart to leaves
+//! - `read/formats/arrow/tables/told.rs` - the schema of a table as Arrow has it
 //! - `read/formats/html.rs` - HTML: the whole file is one page
 //! - `read/formats/rtf/mod.rs` - RTF: the whole file is one document
 //! - `read/formats/rtf/tokens.rs` - the tokens of RTF
@@ -553,6 +560,7 @@
 //! - `output/columns/annotated.rs` - a Parquet file with more columns
 //! - `output/columns/batches.rs` - batches of Arrow that stay, shrink or go, and the files made of them
 //! - `output/columns/table.rs` - rows of typed columns, written as Parquet
+//! - `output/columns/leaves.rs` - rows with the columns of their own format, written as Parquet
 //! - `output/finished/mod.rs` - outputs of `dedup`, asked afterwards
 //! - `output/finished/record.rs` - how a run was asked, and its inputs: what an output keeps
 //! - `output/finished/folder.rs` - an output opened again, and whether its inputs are as they were
@@ -566,12 +574,14 @@
 //! - `output/forms/names.rs` - what these files are called
 //! - `output/forms/write.rs` - records read once more, a worker for each file
 //! - `output/forms/selection.rs` - which records of a source are taken, and what was found out about each
+//! - `output/forms/taker.rs` - records on their way from their reader to an encoder
 //! - `output/forms/encoders.rs` - the seam: what writes records in a form
 //! - `output/forms/objects.rs` - records as JSON objects
 //! - `output/forms/lines.rs` - objects with a member more
 //! - `output/forms/cuts.rs` - stretches of texts that are cut out, or marked
 //! - `output/forms/notes.rs` - what is said of each record
 //! - `output/forms/tables.rs` - records as rows of tables, and notes as columns
+//! - `output/forms/leaves.rs` - rows of Arrow as Parquet, with the columns that they have
 //! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/job.rs` - what one worker does at a time

@@ -36,6 +36,8 @@ pub const MAX_ROWS_OF_BYTE: u64 = 16;
 pub const MAX_METADATA_BYTES: u64 = 16 << 20;
 /// Most batches and dictionaries of an Arrow file.
 pub const MAX_BATCHES: usize = 1 << 20;
+/// Most columns of a Parquet file that is made of an Arrow file, those within others counted one by one.
+pub const MAX_TABLE_COLUMNS: usize = 1 << 16;
 /// Rows of a Parquet or Arrow file that are never held against [`MAX_ROWS_OF_BYTE`].
 pub const FREE_ROWS: u64 = 1 << 22;
 /// Most groups of RTF, or elements of XML, within each other.

@@ -5,40 +5,19 @@ use std::fs;
 use std::sync::Arc;
 
 use alike::error::Error;
-use alike::output::{Chosen, Hands, Side, write_kept};
+use alike::output::{Chosen, FormChoice, Hands, RecordForm, RecordSet, Side, write_kept, write_records};
 use alike::progress::Progress;
 use alike::read::{Fields, MissingText, Source, discover, reread, row_objects, rows as rows_of};
 use serde_json::Value;
 
-use crate::support::batches::{Batches, Laid, Packed};
-use crate::support::columns::Columns;
+use crate::support::batches::{Batches, Laid, Packed, every_kind};
+use crate::support::columns::{Columns, read_back};
 use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::jsonl;
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::rows::{Seen, fields, formless, gone, lines, object, read, rows, source};
 use crate::support::texts::{Random, gzip, words};
-
-/// Files and streams of one content, in every way to lay out texts and to compress.
-fn every_kind(rows: &[Columns]) -> Vec<(String, Vec<u8>)> {
-    use Laid::{Growing, Large, Replaced, Runs, Strings, Views};
-    let kinds: [(bool, &[usize], Laid, Packed); 9] = [
-        (false, &[1000], Strings, Packed::Not),
-        (true, &[50], Strings, Packed::Not),
-        (false, &[1, 2, 300], Large, Packed::Zstd),
-        (true, &[64, 7], Views, Packed::Not),
-        (false, &[90], Views, Packed::Lz4),
-        (true, &[33], Growing, Packed::Not),
-        (false, &[70], Growing, Packed::Zstd),
-        (true, &[90], Replaced, Packed::Lz4),
-        (false, &[120, 3], Runs, Packed::Not),
-    ];
-    let made = kinds.into_iter().map(|(stream, sizes, laid, packed)| {
-        let name = format!("{} of {laid:?}, {packed:?}", if stream { "stream" } else { "file" });
-        (name, Batches { stream, sizes: sizes.to_vec(), laid, packed }.file(rows))
-    });
-    made.collect()
-}
 
 #[test]
 fn every_kind_has_the_documents_of_the_lines() {
@@ -229,8 +208,7 @@ fn rows_become_lines_with_all_columns() {
         }
         dir.dedup(&format!("in{at} --to ids --out ids{at}")).ok();
     }
-    dir.dedup("in0 --to parquet --out no").code(3).says("use --to jsonl");
-    dir.dedup("in0 --annotate --out no").code(3).says("--to jsonl");
+    dir.dedup("in0 --annotate --out no").code(3).says("add --to parquet or --to jsonl");
     dir.dedup("in0 --shard-size 1k --out no").code(3).says("keeps its batches");
 }
 
@@ -254,8 +232,19 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
-    match write_kept(folder.path(), &[source], chosen, hands, &Progress::default()) {
+    let sources = [source];
+    match write_kept(folder.path(), &sources, chosen, hands, &Progress::default()) {
         Ok(written) => assert_eq!(written.files, 1),
+        Err(error) => assert!(matches!(error, Error::Input { .. }), "{what}: {error}"),
+    }
+    let choice = FormChoice { form: Some(RecordForm::Parquet), ..FormChoice::default() };
+    let set = RecordSet { sources: &sources, fields: &fields, choice };
+    let folder = tempfile::tempdir_in(dir.path()).unwrap();
+    match write_records(folder.path(), set, chosen, None, hands, &Progress::default()) {
+        Ok(_) => {
+            let made = fs::read(folder.path().join("kept/bad.parquet")).unwrap();
+            assert_eq!(read_back(&made).0.len() as u64, rows - gone[0].len() as u64, "{what}");
+        }
         Err(error) => assert!(matches!(error, Error::Input { .. }), "{what}: {error}"),
     }
     let documents = seen.iter().filter(|seen| matches!(seen, Seen::Document { .. })).count();

@@ -18,6 +18,9 @@ mod archives;
 /// Arrow: the same documents as from lines, files and streams with the rows that are kept, and what damage costs.
 #[cfg(feature = "parquet")]
 mod arrow;
+/// Arrow as Parquet: the same rows with the same types, and what has no place there.
+#[cfg(feature = "parquet")]
+mod arrow_tables;
 /// What a wrong input costs: a counted record or a clear error, never half an output.
 mod bad_input;
 /// Compactions, and proofs that a collection is whole.

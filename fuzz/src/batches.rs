@@ -4,7 +4,7 @@
 use alike::error::{Error, Result};
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
-use alike::read::{ArrowSource, FormatHint, Source, column_names, row_objects};
+use alike::read::{ArrowSource, ArrowTable, FormatHint, RecordRoom, Source, column_names, row_objects};
 use tempfile::TempDir;
 
 use crate::reading::{Seen, check, fields, put, with_places};
@@ -71,6 +71,7 @@ pub fn arrow(mut data: &[u8]) {
             assert_eq!(whole.as_ref().map(Vec::len), Some(ROWS), "all rows");
         }
         objects(&source, whole.as_deref().filter(|_| is_good));
+        tabled(&source, apart as u64, is_good);
         rewritten(&source, apart as u64, is_good);
     });
 }
@@ -97,6 +98,40 @@ fn objects(source: &Source, good: Option<&[Seen]>) {
     });
     assert!(settled(source, outcome).is_none() || good.is_none_or(|seen| seen.len() as u64 == count));
     assert!(good.is_none() || count == ROWS as u64);
+}
+
+/// All rows but every so manieth as those of a table, as far as they can be read: each leaf has a level for each row at least, and a
+/// value for each level that says so.
+fn tabled(source: &Source, apart: u64, is_good: bool) {
+    let Some(mut table) = settled(source, ArrowTable::open(source, &RecordRoom::default())) else {
+        assert!(!is_good, "a good file");
+        return;
+    };
+    let mut taken = 0;
+    for batch in table.batches() {
+        let mut row = batch.start;
+        while row < batch.end.min(batch.start + 1000) {
+            if row % apart == apart - 1 {
+                row += 1;
+                continue;
+            }
+            let Some(count) = settled(source, table.take(&(row..batch.end.min(row + apart)))) else {
+                assert!(!is_good, "a good file");
+                return;
+            };
+            (row, taken) = (row + count, taken + count as usize);
+        }
+    }
+    for leaf in table.leaves() {
+        let (levels, defined) = (&leaf.definition.0, leaf.definition.1);
+        let begins = leaf.repetition.as_ref().map_or(levels.len(), |repetition| {
+            assert_eq!(repetition.len(), levels.len());
+            repetition.iter().filter(|level| **level == 0).count()
+        });
+        let there = levels.iter().filter(|level| **level == defined).count();
+        assert_eq!((begins, leaf.values.len()), (taken, there));
+        assert!(levels.iter().all(|level| (0..=defined).contains(level)));
+    }
 }
 
 /// A file without every so manieth row has the others.

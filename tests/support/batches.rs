@@ -64,6 +64,27 @@ struct Message {
 
 const DICTIONARY: i64 = 7;
 
+/// Files and streams of one content, in every way to lay out texts and to compress.
+pub(crate) fn every_kind(rows: &[Columns]) -> Vec<(String, Vec<u8>)> {
+    use Laid::{Growing, Large, Replaced, Runs, Strings, Views};
+    let kinds: [(bool, &[usize], Laid, Packed); 9] = [
+        (false, &[1000], Strings, Packed::Not),
+        (true, &[50], Strings, Packed::Not),
+        (false, &[1, 2, 300], Large, Packed::Zstd),
+        (true, &[64, 7], Views, Packed::Not),
+        (false, &[90], Views, Packed::Lz4),
+        (true, &[33], Growing, Packed::Not),
+        (false, &[70], Growing, Packed::Zstd),
+        (true, &[90], Replaced, Packed::Lz4),
+        (false, &[120, 3], Runs, Packed::Not),
+    ];
+    let made = kinds.into_iter().map(|(stream, sizes, laid, packed)| {
+        let name = format!("{} of {laid:?}, {packed:?}", if stream { "stream" } else { "file" });
+        (name, Batches { stream, sizes: sizes.to_vec(), laid, packed }.file(rows))
+    });
+    made.collect()
+}
+
 fn align(out: &mut Vec<u8>, to: usize, rest: usize) {
     while out.len() % to != rest {
         out.push(0);

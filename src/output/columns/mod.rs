@@ -2,17 +2,19 @@
 //! columns are written anew, as the file has them, whatever they hold. A row group is written to a file of its own first, so
 //! that workers share them, and so that copying is all it takes to put a file together.
 //!
-//! Also files with more columns, and tables of what is known of records.
+//! Also files with more columns, tables of what is known of records, and rows of another format with the columns that they have.
 
 mod annotated;
 mod batches;
 mod encode;
 mod failure;
 mod groups;
+mod leaves;
 mod parts;
 mod properties;
 mod table;
 
 pub(super) use annotated::{AddedColumns, write_with};
+pub(super) use leaves::LeafFile;
 pub(super) use parts::KeptColumns;
-pub(super) use table::{CellKind, TableCell, TableColumn, TableFile};
+pub(super) use table::{CellKind, GROUP, HeldCells, TableCell, TableColumn, TableFile};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result as ColumnsResult};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
@@ -16,9 +16,9 @@ use crate::error::{Error, Result};
 use crate::limits::sized;
 
 /// Bytes of rows that are held before they are written as a row group. What is written must not depend on the machine.
-const GROUP: usize = sized(16 << 20, 1 << 10);
+pub(in crate::output) const GROUP: usize = sized(16 << 20, 1 << 10);
 /// Bytes that are written at once.
-const BLOCK: usize = sized(256 << 10, 64);
+pub(super) const BLOCK: usize = sized(256 << 10, 64);
 /// The level of Zstandard.
 const LEVEL: i32 = 3;
 
@@ -104,9 +104,7 @@ impl TableFile {
         let made = || -> ColumnsResult<_> {
             let fields = columns.iter().map(field).collect::<ColumnsResult<_>>()?;
             let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
-            let mut properties = WriterProperties::builder()
-                .set_created_by(format!("alike version {}", env!("CARGO_PKG_VERSION")))
-                .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?));
+            let mut properties = written_properties()?;
             for (name, _) in columns.iter().filter(|(_, kind)| *kind == CellKind::LongText) {
                 properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
             }
@@ -166,8 +164,15 @@ impl TableFile {
     }
 }
 
+/// How files of our own are written.
+pub(super) fn written_properties() -> ColumnsResult<WriterPropertiesBuilder> {
+    Ok(WriterProperties::builder()
+        .set_created_by(format!("alike version {}", env!("CARGO_PKG_VERSION")))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(LEVEL)?)))
+}
+
 /// What the system says of a file, for people.
-fn failed(path: &Path, error: ParquetError) -> Error {
+pub(super) fn failed(path: &Path, error: ParquetError) -> Error {
     let error = match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
             Ok(error) => *error,

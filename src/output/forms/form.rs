@@ -27,7 +27,11 @@ impl RecordForm {
         ("jsonl.gz", RecordForm::JsonLines(Compression::Gzip), "The same in one gzip member"),
         ("jsonl.zst", RecordForm::JsonLines(Compression::Zstd), "The same in one Zstandard frame"),
         #[cfg(feature = "parquet")]
-        ("parquet", RecordForm::Parquet, "Rows: id, text, file, line, and the record as JSON"),
+        (
+            "parquet",
+            RecordForm::Parquet,
+            "Rows: id, text, file, line, and the record as JSON; of Arrow all columns",
+        ),
         ("ids", RecordForm::Ids, "Ids alone, one a line"),
     ];
 

@@ -4,6 +4,8 @@
 mod cuts;
 mod encoders;
 mod form;
+#[cfg(feature = "parquet")]
+mod leaves;
 mod lines;
 mod names;
 mod notes;
@@ -13,6 +15,7 @@ mod selection;
 mod shards;
 #[cfg(feature = "parquet")]
 mod tables;
+mod taker;
 mod write;
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use super::form::{FormChoice, RecordForm, TextChange};
 use super::names::{output_name, tell_apart};
 use super::notes::{AGAINST, COLUMNS, DECIDING};
 use crate::error::{Error, Result};
+#[cfg(feature = "parquet")]
+use crate::read::ArrowTable;
 use crate::read::{Compression, Format, Source, column_names, is_one_record};
 
 /// How records of a file are written.
@@ -18,6 +20,9 @@ pub(super) enum Way {
     /// As rows of a table.
     #[cfg(feature = "parquet")]
     Table,
+    /// As rows of a table with the columns that they have.
+    #[cfg(feature = "parquet")]
+    Leaves,
     /// As the file is, with more columns.
     #[cfg(feature = "parquet")]
     Columns,
@@ -132,8 +137,8 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
         }
         #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet), Format::Arrow) => {
-            let why = "rows of Arrow are not written as tables of records";
-            Err(Error::input(&source.path, format!("{why}; use --to jsonl, or leave --to out")))
+            ArrowTable::check(source)?;
+            Ok(Way::Leaves)
         }
         #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet), _) => Ok(Way::Table),
@@ -164,7 +169,12 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
 }
 
 fn refused(source: &Source, why: &str, flag: &str) -> Error {
-    Error::input(&source.path, format!("{why}; add --to jsonl, or leave {flag} out"))
+    let form = match source.format {
+        #[cfg(feature = "parquet")]
+        Format::Arrow => "--to parquet or --to jsonl",
+        _ => "--to jsonl",
+    };
+    Error::input(&source.path, format!("{why}; add {form}, or leave {flag} out"))
 }
 
 /// Refuses columns that would be there twice.
@@ -172,7 +182,7 @@ fn refuse_columns(source: &Source, way: Way) -> Result<()> {
     let adds = match way {
         Way::Stretches => true,
         #[cfg(feature = "parquet")]
-        Way::Columns => true,
+        Way::Columns | Way::Leaves => true,
         _ => false,
     };
     if !adds {

@@ -37,7 +37,7 @@ const NOTES: [TableColumn; 8] = [
 ];
 
 /// The columns of notes.
-fn columns(of: NoteColumns) -> Vec<TableColumn> {
+pub(super) fn columns(of: NoteColumns) -> Vec<TableColumn> {
     let deciding =
         of.deciding().map(|(name, is_share)| (name, if is_share { CellKind::Real } else { CellKind::Whole }));
     let against = of.against().map(|name| (name, CellKind::Text));
@@ -45,7 +45,7 @@ fn columns(of: NoteColumns) -> Vec<TableColumn> {
 }
 
 /// A note in the order of its columns.
-fn cells<'a>(
+pub(super) fn cells<'a>(
     note: &'a NoteCells,
     columns: NoteColumns,
     (resemblance, deciding): (Option<f64>, Option<f64>),

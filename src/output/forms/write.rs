@@ -6,25 +6,29 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use std::{fs, slice};
 
-use super::cuts::{CutFile, is_empty, without};
-use super::encoders::{Encoder, IdEncoder, LineEncoder, Outgoing, StretchEncoder, TextEncoder};
+use super::cuts::CutFile;
+#[cfg(feature = "parquet")]
+use super::cuts::{is_empty, without};
+use super::encoders::{Encoder, IdEncoder, LineEncoder, StretchEncoder, TextEncoder};
 use super::form::FormChoice;
-use super::notes::{Note, NoteColumns, NoteFile};
+#[cfg(feature = "parquet")]
+use super::notes::Note;
+use super::notes::{NoteColumns, NoteFile};
 #[cfg(feature = "parquet")]
 use super::objects::with_text;
 use super::plan::{FormPlan, OutputFile, Way};
-use super::selection::{Selection, StretchEdit};
+use super::selection::Selection;
+#[cfg(feature = "parquet")]
+use super::selection::StretchEdit;
 use super::shards::{ShardNames, Shards, Written};
-use crate::document::Position;
+use super::taker::RecordTaker;
 use crate::error::{Error, Result};
 use crate::output::chosen::{Chosen, Side};
 use crate::output::hand_out::{Hands, hand_out_among};
 use crate::output::kept::{KeptTally, assist_kept, write_kept};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{
-    Compression, Extent, Fields, Record, Refusal, Sink, Source, UnitReader, is_one_record, units,
-};
+use crate::read::{Compression, Extent, Fields, Source, UnitReader, is_one_record, units};
 
 /// The records of a run, and how they are written.
 #[derive(Clone, Copy)]
@@ -202,8 +206,10 @@ impl FormWriter<'_> {
 
     fn write_file(&self, file: &OutputFile) -> Result<Written> {
         #[cfg(feature = "parquet")]
-        if file.way == Way::Columns {
-            return self.write_columns(file);
+        match file.way {
+            Way::Columns => return self.write_columns(file),
+            Way::Leaves => return self.write_leaves(file),
+            _ => {}
         }
         let mut encoder = self.encoder(file);
         let mut emptied = 0;
@@ -244,25 +250,14 @@ impl FormWriter<'_> {
     /// Hands the chosen records of a source to an encoder; returns of how many nothing is left.
     fn read(&self, at: usize, way: Way, encoder: &mut dyn Encoder) -> Result<u64> {
         let source = &self.set.sources[at];
-        let loses = !self.removed[at].is_empty();
-        let is_others = match self.side {
-            Side::Removed => !loses,
-            Side::Kept | Side::Annotated => loses && is_one_record(source.format),
-        };
-        if is_others {
+        if !self.has_chosen(at) {
             // It must still say what it said.
             self.progress.advance(source.bytes);
             return source.unchanged().map(|()| 0);
         }
         source.unchanged()?;
         encoder.begin(source)?;
-        let selection = Selection {
-            side: self.side,
-            removed: &self.removed[at],
-            notes: self.said.notes.map(|notes| notes.of(at)).transpose()?,
-            cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
-            texts: self.set.choice.texts,
-        };
+        let selection = self.selection(at)?;
         let emptied = match way {
             #[cfg(feature = "parquet")]
             Way::Lines(_)
@@ -275,10 +270,29 @@ impl FormWriter<'_> {
         source.unchanged().map(|()| emptied)
     }
 
+    /// Whether records of a source may be chosen.
+    fn has_chosen(&self, at: usize) -> bool {
+        let loses = !self.removed[at].is_empty();
+        match self.side {
+            Side::Removed => loses,
+            Side::Kept | Side::Annotated => !loses || !is_one_record(self.set.sources[at].format),
+        }
+    }
+
+    /// What is chosen of a source.
+    fn selection(&self, at: usize) -> Result<Selection<'_>> {
+        Ok(Selection {
+            side: self.side,
+            removed: &self.removed[at],
+            notes: self.said.notes.map(|notes| notes.of(at)).transpose()?,
+            cuts: self.said.cuts.map(|cuts| cuts.of(at)).transpose()?,
+            texts: self.set.choice.texts,
+        })
+    }
+
     fn read_units(&self, at: usize, selection: Selection<'_>, encoder: &mut dyn Encoder) -> Result<u64> {
         let source = &self.set.sources[at];
-        let mut taker =
-            RecordTaker { source, selection, encoder, name: String::new(), emptied: 0, failed: None };
+        let mut taker = RecordTaker::new(source, selection, encoder);
         // Numbers of lines are those of the file where it is read at one stretch.
         let file = u32::try_from(at).unwrap_or(u32::MAX);
         for unit in units(slice::from_ref(source), Extent::ALL, u64::MAX) {
@@ -339,6 +353,25 @@ impl FormWriter<'_> {
     }
 
     #[cfg(feature = "parquet")]
+    fn write_leaves(&self, file: &OutputFile) -> Result<Written> {
+        let mut written = Written::default();
+        for at in &file.sources {
+            let source = &self.set.sources[*at];
+            source.unchanged()?;
+            if self.has_chosen(*at) {
+                let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
+                let mut writer =
+                    super::leaves::LeafWriter::open(source, self.set.fields, names, self.said.columns())?;
+                writer.rows(&mut self.selection(*at)?, self.progress)?;
+                written = written.plus(writer.finish(self.side != Side::Removed)?);
+                source.unchanged()?;
+            }
+            self.progress.advance(source.bytes);
+        }
+        Ok(written)
+    }
+
+    #[cfg(feature = "parquet")]
     fn write_columns(&self, file: &OutputFile) -> Result<Written> {
         let mut written = Written::default();
         for at in &file.sources {
@@ -356,60 +389,4 @@ impl FormWriter<'_> {
         }
         Ok(written)
     }
-}
-
-/// Takes the records of a source as they are read.
-struct RecordTaker<'a> {
-    source: &'a Source,
-    selection: Selection<'a>,
-    encoder: &'a mut dyn Encoder,
-    name: String,
-    /// Records of whose texts nothing is left.
-    emptied: u64,
-    failed: Option<Error>,
-}
-
-impl RecordTaker<'_> {
-    fn take(&mut self, record: &Record<'_>) -> Result<()> {
-        let offset = record.position.offset();
-        if !self.selection.takes(offset) {
-            return Ok(());
-        }
-        self.name.clear();
-        match &record.id {
-            Some(id) => self.name.push_str(id),
-            None => self.name = format!("{}:{}", self.source.shown, record.line),
-        }
-        let (name, file) = (&*self.name, &*self.source.shown);
-        let as_it_is = Outgoing { record, name, file, note: None, left: None };
-        match self.selection.change(offset)? {
-            Some(StretchEdit::Mark(note)) => self.encoder.record(&Outgoing { note: Some(&note), ..as_it_is }),
-            Some(StretchEdit::Unmark) => {
-                self.encoder.record(&Outgoing { note: Some(&Note::silence()), ..as_it_is })
-            }
-            Some(StretchEdit::Cut(stretches)) => {
-                let left = without(record.text, stretches, &self.source.path)?;
-                if is_empty(&left) {
-                    self.emptied += 1;
-                    return Ok(());
-                }
-                self.encoder.record(&Outgoing { left: Some(&left), ..as_it_is })
-            }
-            None => {
-                let note = self.selection.note(offset)?;
-                self.encoder.record(&Outgoing { note, ..as_it_is })
-            }
-        }
-    }
-}
-
-impl Sink for RecordTaker<'_> {
-    fn document(&mut self, record: &Record<'_>) {
-        if self.failed.is_none() {
-            self.failed = self.take(record).err();
-        }
-    }
-
-    /// What is no document was refused when it was read first, and is written in no other form.
-    fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
 }

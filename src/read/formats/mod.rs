@@ -39,7 +39,7 @@ use crate::error::Result;
 pub use archive::ZipSource;
 use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
-pub use arrow::{ArrowSource, BatchFate, PutBatch};
+pub use arrow::{ArrowSource, ArrowTable, BatchFate, LeafCells, LeafValues, PutBatch};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;

@@ -8,6 +8,7 @@ mod objects;
 mod reread;
 mod rewritten;
 mod rows;
+mod tables;
 
 use std::io;
 use std::ops::Range;
@@ -17,6 +18,7 @@ use self::metadata::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
+pub use self::tables::{ArrowTable, LeafCells, LeafValues};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};

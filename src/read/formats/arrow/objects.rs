@@ -294,7 +294,7 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
             Some(digits) => out.extend_from_slice(decimal(digits, scale).as_bytes()),
             None => out.extend_from_slice(b"null"),
         },
-        FixedMeaning::Bytes | FixedMeaning::Interval => write_bytes(bytes, out),
+        FixedMeaning::Bytes | FixedMeaning::Interval | FixedMeaning::Encoded => write_bytes(bytes, out),
     }
 }
 

@@ -23,6 +23,7 @@ pub(in crate::read::formats) enum Cell {
     Long(u64),
     /// A list without a text.
     NoTexts,
+    Truth(bool),
     Integer(i128),
     Real(f64),
     /// Seconds since 1970-01-01, and the day.
@@ -59,7 +60,7 @@ impl Cell {
             Cell::Integer(number) => Some(Value::Number(*number as f64)),
             Cell::Real(number) => Some(*number).filter(|number| number.is_finite()).map(Value::Number),
             Cell::Moment(seconds, _) => Some(Value::Number(*seconds)),
-            Cell::Null | Cell::NoTexts | Cell::Long(_) | Cell::Other(_) => None,
+            Cell::Null | Cell::NoTexts | Cell::Long(_) | Cell::Truth(_) | Cell::Other(_) => None,
         }
     }
 
@@ -71,7 +72,7 @@ impl Cell {
             Cell::Integer(number) => day(&number.to_string()),
             Cell::Real(number) => day(&number.to_string()),
             Cell::Moment(_, day) => i32::try_from(*day).ok(),
-            Cell::Long(_) | Cell::Other(_) => None,
+            Cell::Long(_) | Cell::Truth(_) | Cell::Other(_) => None,
         };
         known.map_or(Day::Unclear, Day::Known)
     }
@@ -93,6 +94,7 @@ impl Cell {
             Cell::Text(_) | Cell::Long(_) => "a string",
             Cell::Integer(_) | Cell::Real(_) => "a number",
             Cell::Moment(..) => "a date",
+            Cell::Truth(_) => "true or false",
             Cell::Other(what) => what,
         }
     }
@@ -138,7 +140,7 @@ fn big_endian(bytes: &[u8], scale: u32) -> Cell {
 
 impl CellOf for bool {
     fn cell(self, _: Meaning) -> Cell {
-        Cell::Other("true or false")
+        Cell::Truth(self)
     }
 }
 

@@ -188,7 +188,7 @@ impl ArrowColumn {
         let is_there = |row: usize| present.as_ref().is_none_or(|present| present[row]);
         match &mut self.values {
             ColumnValues::Nothing => cells.resize(first + rows, Cell::Null),
-            ColumnValues::Truths(_) => cells.resize(first + rows, Cell::Other("true or false")),
+            ColumnValues::Truths(bits) => cells.extend(truths(bits, at, rows)?.into_iter().map(Cell::Truth)),
             ColumnValues::Other(what) => cells.resize(first + rows, Cell::Other(what)),
             ColumnValues::Fixed { bytes, width, meaning } => {
                 let bytes = bytes.range(at * *width as u64, rows * *width)?;

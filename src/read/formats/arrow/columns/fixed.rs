@@ -2,6 +2,8 @@
 
 use std::io;
 
+use bytes::Bytes;
+
 use super::super::metadata::flat::damaged;
 use super::super::metadata::schema::FixedMeaning;
 use crate::read::formats::parquet::Cell;
@@ -10,7 +12,7 @@ use crate::read::formats::parquet::Cell;
 const DAY: i64 = 86_400;
 
 /// A whole number of up to eight bytes, the lowest first.
-fn whole(bytes: &[u8], signed: bool) -> i64 {
+pub(in crate::read::formats::arrow) fn whole(bytes: &[u8], signed: bool) -> i64 {
     let fill = if signed && bytes.last().is_some_and(|byte| byte & 0x80 != 0) { 0xff } else { 0 };
     let mut all = [fill; 8];
     let length = bytes.len().min(8);
@@ -81,6 +83,7 @@ pub(in crate::read::formats::arrow) fn fixed_cell(bytes: &[u8], meaning: FixedMe
         FixedMeaning::Duration => Cell::Other("a length of time"),
         FixedMeaning::Interval => Cell::Other("an interval"),
         FixedMeaning::Bytes => Cell::Other("bytes of a fixed length"),
+        FixedMeaning::Encoded => Cell::Text(Bytes::copy_from_slice(bytes).into()),
         FixedMeaning::Decimal(scale) => match digits(bytes) {
             Some(digits) if scale == 0 => Cell::Integer(digits),
             Some(digits) => Cell::Real(digits as f64 / 10f64.powi(scale)),

@@ -85,9 +85,14 @@ impl<'a> FlatTable<'a> {
 
     /// A field that is a text.
     pub(in crate::read::formats::arrow) fn text(&self, field: usize) -> io::Result<Option<&'a str>> {
-        let Some(found) = self.vector(field, 1)? else { return Ok(None) };
-        let bytes = found.bytes.get(found.at..found.at + found.count).ok_or_else(outside)?;
+        let Some(bytes) = self.raw(field)? else { return Ok(None) };
         std::str::from_utf8(bytes).map(Some).map_err(|_| damaged("a name that is not UTF-8"))
+    }
+
+    /// A field that is bytes, or a text that may not be one.
+    pub(in crate::read::formats::arrow) fn raw(&self, field: usize) -> io::Result<Option<&'a [u8]>> {
+        let Some(found) = self.vector(field, 1)? else { return Ok(None) };
+        found.bytes.get(found.at..found.at + found.count).map(Some).ok_or_else(outside)
     }
 
     /// A field that is a list of things of so many bytes each.

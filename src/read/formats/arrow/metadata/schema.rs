@@ -84,6 +84,8 @@ pub(in crate::read::formats::arrow) enum FixedMeaning {
     Decimal(i32),
     Bytes,
     Interval,
+    /// Bytes that are handed on as they stand, whatever they mean.
+    Encoded,
 }
 
 impl ArrowSchema {
