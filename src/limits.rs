@@ -127,6 +127,8 @@ const _: () = assert!(MAX_STRETCH_BYTES <= MAX_FETCH_BYTES, "a stretch is fetche
 pub const MAX_STRETCHES: usize = 64;
 /// Longest piece in which a message crosses a connection, in bytes: urgent words pass between pieces.
 pub const MESSAGE_PIECE_BYTES: usize = sized(256 << 10, 100);
+/// Longest head of a request over HTTP, in bytes; an address is a part of it.
+pub const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Longest text that a process tells another about its end, in bytes.
 pub const MAX_WORD_BYTES: usize = 4 << 10;
 /// Bytes that wait to be sent to one process before a sender of more has to wait.

@@ -156,7 +156,7 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {
-                    for _ in 0..50 {
+                    for _ in 0..200 {
                         let scratch = beside(&collection).expect("a folder");
                         fs::write(scratch.path().join("x"), "x").expect("it is there");
                     }

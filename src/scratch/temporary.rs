@@ -163,8 +163,10 @@ pub(crate) fn remove_dead(parent: &Path, prefix: &OsStr) {
             match fs::symlink_metadata(&lock) {
                 // What is none of ours may be a pipe, and opening it would wait for ever.
                 Ok(told) if told.is_file() => {
-                    let opened = OpenOptions::new().write(true).open(&lock);
-                    if opened.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                    // Held until the folder is gone: whoever has just made it would lock it as soon as it is free.
+                    if let Ok(held) = OpenOptions::new().write(true).open(&lock)
+                        && held.try_lock().is_ok()
+                    {
                         let _ = clear(&entry.path());
                     }
                 }

@@ -52,7 +52,11 @@ mod serving {
         // Nobody reading it is no failure.
         let _ = writeln!(out, "http://{}/", server.address()).and_then(|()| out.flush());
         drop(out);
-        let what = if changes { "reads, and changes with the token" } else { "reads only" };
+        let what = match (changes, &args.verdicts) {
+            (true, _) => "reads, and changes with the token",
+            (false, Some(_)) => "reads, and takes verdicts",
+            (false, None) => "reads only",
+        };
         tell(&format!("serving {} ({what}); Ctrl-C ends it", args.at.folder.display()));
         if let Some(file) = &args.verdicts {
             tell(&format!("verdicts go to {}", file.display()));

@@ -7,7 +7,7 @@ use crate::limits::MAX_EXPANDED_GROUP;
 use crate::sketch::{Frequencies, spread};
 use crate::threshold::Threshold;
 
-/// Slots of a word.
+/// The slots that one look at memory brings.
 const WORD: u32 = u64::BITS;
 
 /// The two slots of a shingle among so many, a power of two (Bloom 1970): their word, and a bit for each. With one, a few shingles
@@ -20,7 +20,7 @@ fn slots(shingle: u64, among: u32) -> (usize, u64) {
     (word as usize, 1 << (hash >> 26 & 63) | 1 << (hash >> 20 & 63))
 }
 
-/// Shingles that are looked up before the answer is looked at.
+/// Shingles that are looked up before the answer is looked at: so many words are on their way at once, and few are in vain.
 const TOGETHER: usize = 32;
 
 /// Some shingles, as one worker knows them.

@@ -5,7 +5,11 @@ use maud::{Markup, html};
 use super::asked::PageAsked;
 use super::links;
 use crate::collection::Place;
+use crate::limits::MAX_HEAD_BYTES;
 use crate::serve::state::verdicts::PairVerdict;
+
+/// Bytes of an address that the server reads with certainty, and the rest of a head beside it.
+const MOST_ADDRESS: usize = MAX_HEAD_BYTES / 2;
 
 /// A document that may be judged, if labels can name it.
 #[derive(Clone, Copy, Debug)]
@@ -50,13 +54,15 @@ fn named(verdict: PairVerdict) -> &'static str {
 pub(super) fn on_two(asked: &PageAsked<'_>, [a, b]: [Judged<'_>; 2], back: &str) -> Markup {
     let Some(verdicts) = asked.verdicts else { return html! {} };
     let last = verdicts.file.last(a.name, b.name);
-    // No field of a form can hold every id: they stand in the address.
+    // Fields of forms change newlines and lose other characters: ids stand in the address, which has a limit of its own.
     let action = links::address("/verdicts", [("a", a.name), ("b", b.name), ("back", back)]);
     html! {
         section aria-labelledby="verdict" {
             h2 id="verdict" { "Are they the same?" }
             @if !a.can_be_named() || !b.can_be_named() {
                 p { "Verdicts name documents by their ids, and one of these has none: --id-field says where ids are." }
+            } @else if action.len() > MOST_ADDRESS {
+                p { "Their ids are too long to be named in an address, so this pair takes no verdict." }
             } @else {
                 p { @match last { Some(last) => { "The last verdict: " strong { (named(last)) } "." } None => { "No verdict yet." } } }
                 form method="post" action=(action) {

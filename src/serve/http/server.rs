@@ -19,6 +19,7 @@ use super::connections::Connections;
 use super::handle::Desk;
 use super::measured::ServerMetrics;
 use crate::error::{Error, Result};
+use crate::limits::MAX_HEAD_BYTES;
 use crate::progress::Progress;
 use crate::serve::options::ServeOptions;
 use crate::serve::state::served::{ServeWhat, Served};
@@ -26,8 +27,6 @@ use crate::serve::state::threads::Threads;
 
 /// How long the head of a request may take, and how long a connection may be idle between two.
 const HEAD: Duration = Duration::from_secs(10);
-/// Most bytes of the head of a request.
-const HEAD_BYTES: usize = 64 << 10;
 /// How often a newer commit is looked for.
 const LOOK: Duration = Duration::from_secs(1);
 /// How often it is looked whether the server should end.
@@ -158,7 +157,7 @@ async fn serve(stream: TcpStream, desk: &Arc<Desk>, graceful: &GracefulShutdown,
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
-        .max_buf_size(HEAD_BYTES)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let connection = graceful.watch(connection);
     let task = tokio::spawn(async move {

@@ -68,11 +68,14 @@ pub(super) async fn received(
             "verdicts take the token: Authorization: Bearer and the token, or the field \"token\" of a form";
         return Err(HttpError::new(StatusCode::UNAUTHORIZED, what));
     }
-    let wrong =
-        |why| HttpError::bad(format!("expected {{\"verdict\": \"same\"}}, different or unsure: {why}"));
+    let wrong = |why| {
+        HttpError::bad(format!(
+            "expected an object like {{\"verdict\": \"same\"}}, or \"different\" or \"unsure\" in it: {why}"
+        ))
+    };
     let verdict = match is_json {
         true => serde_json::from_slice::<SentVerdict>(&bytes).map_err(wrong)?.verdict,
-        false => sent.needed("verdict").and_then(|name| name.parse().map_err(HttpError::bad))?,
+        false => of_form(&sent)?,
     };
     let ids = [query.needed("a")?.to_owned(), query.needed("b")?.to_owned()];
     let refused = |what: &str| Err(HttpError::new(StatusCode::UNPROCESSABLE_ENTITY, what));
@@ -84,6 +87,12 @@ pub(super) async fn received(
     }
     let back = query.get("back").map(|back| own_page(back).map(str::to_owned)).transpose()?;
     Ok(ReceivedVerdict { ids, verdict, back })
+}
+
+/// What a form says.
+fn of_form(sent: &Query) -> Result<PairVerdict, HttpError> {
+    let wrong = || HttpError::bad("the form's field \"verdict\" is same, different or unsure");
+    sent.get("verdict").and_then(|name| name.parse().ok()).ok_or_else(wrong)
 }
 
 /// The file of verdicts.
@@ -139,6 +148,11 @@ pub(super) async fn give(
 fn not_written(error: Error) -> HttpError {
     match error {
         Error::Limit(what) => HttpError::new(StatusCode::INSUFFICIENT_STORAGE, what),
+        // No name of a folder is in that.
+        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => HttpError::new(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "the verdict could not be written: the disk is full",
+        ),
         error => {
             let what = "the verdict could not be written; the server's operator is told why";
             let told = HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, what);

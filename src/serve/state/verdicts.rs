@@ -18,7 +18,6 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::evaluate::{JUDGED_AT, UNSURE};
 use crate::limits::MAX_LABELS_BYTES;
-use crate::read::read_short;
 
 /// How file systems say that the name of a file cannot be made durable, or not by this user.
 const UNSYNCED: [io::ErrorKind; 3] =
@@ -126,9 +125,19 @@ impl VerdictFile {
         let file = OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = file.map_err(failed("open for verdicts"))?;
         take_alone(&file, path)?;
-        let cut = end_whole(&mut file).map_err(failed("write"))?;
-        let text = read_short(path, MAX_LABELS_BYTES).map_err(failed("read"))?;
-        let last = last_verdicts(&text).map_err(|what| Error::input(path, what))?;
+        let (whole, open) = lines_of(&mut file).map_err(failed("read"))?;
+        let refused = |what: String| Error::input(path, what);
+        // Nothing is changed in a file before all of it has proved to be verdicts.
+        let mut last = last_verdicts(&whole).map_err(refused)?;
+        let mut cut = 0;
+        if is_cut_off(&open) {
+            file.set_len(whole.len() as u64).map_err(failed("write"))?;
+            cut = open.len() as u64;
+        } else if !open.is_empty() {
+            let all = [whole.as_bytes(), &open].concat();
+            last = last_verdicts(&String::from_utf8_lossy(&all)).map_err(refused)?;
+            file.write_all(b"\n").map_err(failed("write"))?;
+        }
         file.sync_all().and_then(|()| sync_name(path)).map_err(failed("sync"))?;
         let log = Mutex::new(OpenLog { file, last, broken: false });
         Ok((VerdictFile { path: path.to_owned(), log }, cut))
@@ -211,28 +220,29 @@ fn ends_line(file: &mut File, length: u64) -> io::Result<bool> {
     Ok(byte == *b"\n")
 }
 
-/// Ends the last line of a file if it is a whole object, or takes it away. Says how many bytes were taken away.
-fn end_whole(file: &mut File) -> io::Result<u64> {
-    let length = file.metadata()?.len();
-    if length > MAX_LABELS_BYTES || ends_line(file, length)? {
-        return Ok(0);
-    }
-    let mut bytes = Vec::new();
+/// The whole lines of a file, and the bytes of a last one that has no end.
+fn lines_of(file: &mut File) -> io::Result<(String, Vec<u8>)> {
+    let mut whole = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    Read::take(&mut *file, length).read_to_end(&mut bytes)?;
-    let start = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    let last = &bytes[start..];
-    if serde_json::from_slice::<VerdictLine>(last).is_ok() {
-        file.write_all(b"\n")?;
-        return Ok(0);
+    Read::take(&mut *file, MAX_LABELS_BYTES + 1).read_to_end(&mut whole)?;
+    if whole.len() as u64 > MAX_LABELS_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("more than {MAX_LABELS_BYTES} bytes"),
+        ));
     }
-    // What does not begin as lines of verdicts do is not ours to take away; it is refused when it is read.
-    let begin: &[u8] = b"{\"id_a\":";
-    if !(last.starts_with(begin) || begin.starts_with(last)) {
-        return Ok(0);
-    }
-    file.set_len(start as u64)?;
-    Ok(last.len() as u64)
+    let open = whole.split_off(whole.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1));
+    let whole = String::from_utf8(whole);
+    Ok((whole.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))?, open))
+}
+
+/// Whether a line without an end is one of ours that a process was cut off in: it begins as these do, and JSON ends in its middle.
+/// What is whole, or of another shape, is somebody's and not to be taken away.
+fn is_cut_off(open: &[u8]) -> bool {
+    let begin: &[u8] = b"{\"id_a\":\"";
+    let is_ours = open.starts_with(begin) || begin.starts_with(open);
+    let ends = || serde_json::from_slice::<serde::de::IgnoredAny>(open).is_err_and(|error| error.is_eof());
+    !open.is_empty() && is_ours && ends()
 }
 
 /// The last verdict of each pair, or which line is none.
@@ -350,6 +360,13 @@ mod tests {
             "id_a\tid_b\tgrade\na\tb\t1\n".to_owned(),
             "id_a\tid_b\tgrade\na\tb\t1".to_owned(),
             "{\"id_a\":\"a\",\"id_b\":\"b\",\"grade\":1}\n".to_owned(),
+            // Whole objects without a line's end are somebody's.
+            "{\"id_a\":\"a\",\"id_b\":\"b\",\"grade\":1}".to_owned(),
+            "{\"id_a\":\"a\",\"id_b\":\"b\",\"grade\":1}\n{\"id_a\":\"c\",\"id_b\":\"d\",\"grade\":1}"
+                .to_owned(),
+            "{\"id_a\":\"a\",\"id_b\":\"b\",\"grade\":1}\n{\"id_a\":\"c".to_owned(),
+            format!("{whole}{}", whole.trim_end().replace('}', ",\"judge\":\"me\"}")),
+            format!("{whole}{{\"id_a\": \"c"),
             whole.replace(":1,", ":2,"),
             format!("{whole}nonsense\n"),
         ] {
