@@ -36,6 +36,8 @@ use crate::read::source::Source;
 /// Most rows that are taken apart at once, and about how many bytes of them, if a row is not longer.
 const ROWS: u64 = sized(1 << 10, 3);
 const AT_ONCE: u64 = sized(8 << 20, 1 << 10);
+/// Bytes that a cell takes beside its value: a name of bytes that it may share, and its levels.
+const CELL: u64 = 40;
 /// The metadata of Parquet that has the schema of Arrow.
 const SCHEMA: &str = "ARROW:schema";
 /// What describes the columns in another way, and would be wrong with more of them.
@@ -142,16 +144,19 @@ impl ArrowTable {
             self.columns = Some((batch, columns));
         }
         let Some((_, columns)) = &mut self.columns else { return Ok(0) };
-        let (start, count) =
-            (rows.start - first, fitting(columns, rows.start - first, rows.end - rows.start)?);
+        // Cells take memory whatever they hold: of many columns fewer rows are taken.
+        let cells = (AT_ONCE / (CELL * self.plan.leaves.len() as u64)).max(1);
+        let start = rows.start - first;
+        let count = fitting(columns, start, (rows.end - rows.start).min(cells))?;
         let slots = (start..start + count)
             .map(|row| LevelSlot { row: Some(row), repetition: 0, definition: 0 })
             .collect::<Vec<_>>();
         let ColumnValues::Struct(fields) = &mut columns.values else {
             return Err(damaged("a batch without columns"));
         };
-        // Several rows may come to more than one, but not to more than is read at once.
-        let mut unfolding = Unfolding::new(&mut self.plan.leaves, most.max(AT_ONCE));
+        // One row is what a record may be. Several may come to more: to as many values as fit, and cells for them.
+        let most = if count == 1 { most } else { most.max(3 * AT_ONCE) };
+        let mut unfolding = Unfolding::new(&mut self.plan.leaves, most);
         for ((_, column), node) in fields.iter_mut().zip(&self.plan.nodes) {
             unfolding.begin();
             unfolding.field(column, node, slots.clone())?;

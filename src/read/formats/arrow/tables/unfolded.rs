@@ -30,11 +30,16 @@ pub(super) struct Unfolding<'a> {
     own: u64,
     row: u64,
     most: u64,
+    /// Whether rows are in runs, whose values are in memory once.
+    in_runs: bool,
 }
+
+/// Bytes that a value takes in a row beside what it shares with others.
+const OWN_OF_SHARED: u64 = 36;
 
 impl<'a> Unfolding<'a> {
     pub(super) fn new(leaves: &'a mut [LeafCells], most: u64) -> Unfolding<'a> {
-        Unfolding { leaves, bytes: 0, own: 0, row: 0, most }
+        Unfolding { leaves, bytes: 0, own: 0, row: 0, most, in_runs: false }
     }
 
     /// Begins with a column.
@@ -44,7 +49,8 @@ impl<'a> Unfolding<'a> {
 
     fn add(&mut self, bytes: u64) -> io::Result<()> {
         self.bytes = self.bytes.saturating_add(bytes);
-        self.own = self.own.saturating_add(bytes);
+        let own = if self.in_runs { bytes.min(OWN_OF_SHARED) } else { bytes };
+        self.own = self.own.saturating_add(own);
         self.is_allowed(self.own)
     }
 
@@ -78,7 +84,10 @@ impl<'a> Unfolding<'a> {
                     let number = find_run(row, (&mut *ends, *width), run)?;
                     (slot.row, of.at) = (Some(number), number);
                 }
-                self.field(of, node, slots)
+                let outer = std::mem::replace(&mut self.in_runs, true);
+                let done = self.field(of, node, slots);
+                self.in_runs = outer;
+                done
             }
             (ColumnValues::Struct(fields), NodeOf::Struct(nodes)) => {
                 let mut children = fields.iter_mut().zip(nodes);
