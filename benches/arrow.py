@@ -231,6 +231,9 @@ def fixtures(folder):
     write(os.path.join(folder, "noted.arrow"), noted, True, 16)
     table = table.append_column("interval", pa.array([pa.MonthDayNano([1, 2, at]) for at in range(16)]))
     table = table.append_column("lists", pa.DictionaryArray.from_arrays(pa.array([0] * 16), pa.array([["a"]])))
+    ids = pa.array([f"{at}" for at in range(600)])
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([600], pa.int32()), pa.array(["x" * 50_000]))
+    write(os.path.join(folder, "runs.arrow"), pa.table({"id": ids, "text": ids, "runs": runs}), True, 600, "zstd")
     for name in ("sparse", "dense", "list_view", "interval", "lists"):
         write(os.path.join(folder, f"{name}.arrow"), table.select(["id", "text", name]), True, 16)
 

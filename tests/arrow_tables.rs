@@ -158,6 +158,24 @@ fn parts_have_all_rows_in_their_order() {
     assert!(all == expected(&rows));
 }
 
+/// Six hundred rows name a value of 50 kB, which is there once: more than the memory has room for, if each counted it.
+#[test]
+fn values_of_runs_count_once() {
+    let dir = Dir::new();
+    dir.write("in/runs.arrow", fixture("runs.arrow"));
+    let found = dir.output("in --method exact --to parquet --memory 64M -w 1", "out");
+    let (rows, _) = read_back(&found.kept["runs.parquet"]);
+    let long = "x".repeat(50_000);
+    assert_eq!(rows.len(), 600);
+    for row in &rows {
+        let mut columns = row.get_column_iter();
+        assert!(
+            columns
+                .any(|(name, value)| name == "runs" && *value == parquet::record::Field::Str(long.clone()))
+        );
+    }
+}
+
 /// Rows that cannot be read are left out, as they are of what is kept in the form of the input.
 #[test]
 fn what_cannot_be_read_is_left_out() {

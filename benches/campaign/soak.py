@@ -286,9 +286,16 @@ class Soak:
         self.program.good(["load", "fresh", "left", "--input-format", "jsonl", "--quiet", *FLAGS], deadline=3600)
         for name in ("c", "fresh"):
             self.program.good(["compact", name, "--quiet"], deadline=3600)
-        sizes = used(self.work / "c"), used(self.work / "fresh")
+        sizes = self.stored("c"), self.stored("fresh")
         shutil.rmtree(self.work / "fresh")
         return len(clusters.splitlines()), sizes
+
+    def stored(self, name):
+        """Bytes of the runs of the newest commit, and of the logs of changes of all. What the commit before has goes with the next
+        writer, of a new collection too."""
+        told = json.loads(self.program.good(["info", name, "--json"]))
+        runs = sum(run["bytes"] for run in told["runs"])
+        return runs, told["commit_bytes"] - runs
 
     def report(self, clusters, sizes):
         """Prints what it came to; whether memory, descriptors and disk are as they should be."""
@@ -309,10 +316,11 @@ class Soak:
                 f"{kind}: at most {first[0]} MiB and {first[1]} descriptors in the first third, "
                 f"{last[0]} and {last[1]} in the last"
             )
-        ratio = sizes[0] / sizes[1]
+        (runs, log), (new, _) = sizes
+        ratio = runs / new
         print(
-            f"equal to one run: {len(self.live)} documents, {clusters} clusters; {sizes[0] / GIB:.2f} GiB compacted, "
-            f"{ratio:.2f} times a new collection"
+            f"equal to one run: {len(self.live)} documents, {clusters} clusters; {runs / GIB:.2f} GiB of runs, compacted, "
+            f"{ratio:.2f} times a new collection; {log / GIB:.2f} GiB of changes are in the logs of {self.loads} loads"
         )
         return flat and ratio <= 1.2
 
