@@ -97,7 +97,7 @@ def typed(rows):
     columns["day in ms"] = pa.array(some(lambda at: (at - 9) * 86_400_000), pa.date64())
     for kind in (pa.decimal32(9, 2), pa.decimal64(18, 3), pa.decimal128(38, 10), pa.decimal128(3, 0), pa.decimal256(76, 5), pa.decimal256(20, 5)):
         most = 10**kind.precision - 1
-        number = lambda at: decimal.Decimal([at, -at, most, -most][at % 4]).scaleb(-kind.scale, decimal.Context(prec=100))
+        number = lambda at: decimal.Decimal([at % 1000, -(at % 1000), most, -most][at % 4]).scaleb(-kind.scale, decimal.Context(prec=100))
         columns[str(kind)] = pa.array(some(number), kind)
     texts = pa.array(some(lambda at: rows[at]["text"]))
     for kind in (pa.large_string(), pa.large_binary(), pa.binary_view()):
