@@ -204,3 +204,33 @@ fn is_at(opened: &File, path: &Path) -> bool {
     let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
     matches!((opened.metadata(), fs::symlink_metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever has just made a folder locks it as soon as the lock is free: it must not be before the folder is gone.
+    #[test]
+    fn a_folder_is_locked_until_it_is_gone() {
+        let root = tempfile::tempdir().expect("a folder");
+        let dead = root.path().join("left-abcdefgh");
+        fs::create_dir(&dead).expect("a folder");
+        let lock = dead.join(LOCK);
+        for name in (0..3000).map(|at| dead.join(at.to_string())).chain([lock.clone()]) {
+            File::create(name).expect("a file");
+        }
+        let files = || fs::read_dir(&dead).map_or(0, Iterator::count);
+        let all = files();
+        std::thread::scope(|scope| {
+            scope.spawn(|| remove_dead(root.path(), OsStr::new("left-")));
+            while files() == all {
+                std::thread::yield_now();
+            }
+            while let Ok(file) = OpenOptions::new().write(true).open(&lock) {
+                let taken = file.try_lock().is_ok() && is_at(&file, &lock);
+                assert!(!taken, "locked by another while it goes");
+            }
+        });
+        assert!(!dead.exists());
+    }
+}
