@@ -316,11 +316,11 @@ class Soak:
                 f"{kind}: at most {first[0]} MiB and {first[1]} descriptors in the first third, "
                 f"{last[0]} and {last[1]} in the last"
             )
-        (runs, log), (new, _) = sizes
-        ratio = runs / new
+        (runs, log), new = sizes[0], sum(sizes[1])
+        ratio = (runs + log) / new
         print(
             f"equal to one run: {len(self.live)} documents, {clusters} clusters; {runs / GIB:.2f} GiB of runs, compacted, "
-            f"{ratio:.2f} times a new collection; {log / GIB:.2f} GiB of changes are in the logs of {self.loads} loads"
+            f"and {log / GIB:.2f} GiB in the logs of {self.loads} loads: {ratio:.2f} times a new collection, {runs / new:.2f} without logs"
         )
         return flat and ratio <= 1.2
 
