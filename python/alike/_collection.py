@@ -1,0 +1,227 @@
+"""Collections: near-duplicates that are kept up to date while documents come and go."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from ._data import given, given_as_json, paths_of
+from ._errors import StateError, UsageError
+from ._program import Option, flags, rows, run, value
+from ._work import Folder
+
+
+class Collection:
+    """A collection in a folder. The first load makes it. Every load and deletion is one commit: all of it, or nothing.
+
+    >>> archive = alike.Collection(folder / "archive")
+    >>> archive.load("samples/licences.jsonl")["added"]
+    327
+    >>> archive.clusters(top=1)[0]["size"]
+    49
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def __repr__(self) -> str:
+        return f"alike.Collection({str(self.path)!r})"
+
+    def load(
+        self,
+        data: Any,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        store_text: bool = False,
+        progress: bool | None = None,
+        **options: Option,
+    ) -> dict[str, Any]:
+        """Adds or updates documents, and says what changed. A document has an id: its next load replaces it.
+
+        `text` and `id` name columns, when the load makes the collection; it remembers them. With `store_text` the collection
+        keeps the records, so that `show` and `export` have them. Other options are those of `alike load`:
+        `delete_missing=True`, `threshold=0.9`, `keep="longest"`, `max_delete="90%"`.
+
+        >>> archive = alike.Collection(folder / "loaded")
+        >>> archive.load("samples/licences.jsonl", threshold=0.9)["added"]
+        327
+        """
+        folder = Folder()
+        made = self._made()
+        stored = store_text or bool(made and made["store_text"])
+        if paths_of(data) is not None or not stored:
+            loaded = given(data, folder, "rows", text=text or _text_field(made), id=id)
+        else:
+            loaded = given_as_json(data, folder, "rows")
+        how: dict[str, Option] = {"text-field": text, "id-field": id, "store-text": store_text, **options}
+        report: dict[str, Any] = value(
+            ["load", "--json", *flags(how)], [str(self.path), *loaded.inputs], watched=True, progress=progress
+        )
+        return report
+
+    def delete(self, ids: Iterable[object], **options: Option) -> dict[str, Any]:
+        """Deletes documents by their ids, and says what changed.
+
+        >>> archive = alike.Collection(folder / "smaller")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.delete(["common/GFDL-1.3"])["removed"]
+        1
+        """
+        named = [str(one) for one in ids]
+        for one in named:
+            if "\n" in one or not one.strip():
+                raise UsageError(f"{one!r} is no id that a line can hold")
+        with _spooled("".join(f"{one}\n" for one in named)) as given_ids:
+            report: dict[str, Any] = value(["delete", "--json", "--ids=-", *flags(options)], [str(self.path)], given=given_ids)
+        return report
+
+    def check(self, data: Any, **options: Option) -> list[dict[str, Any]]:
+        """What new texts resemble in the collection, which stays as it is. `data` is one text, or a table.
+
+        Of a text the documents that resemble it are returned; of a table a dict for each row.
+
+        >>> archive = alike.Collection(folder / "asked")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.check(open("LICENSE-APACHE").read())[0]["id"]
+        'common/Apache-2.0'
+        """
+        if isinstance(data, str):
+            with _spooled(data) as text:
+                answers = list(rows(["check", "--input-format=text", *flags(options)], [str(self.path)], given=text))
+            found: list[dict[str, Any]] = answers[0]["resembles"]
+            return found
+        folder = Folder()
+        asked = given(data, folder, "rows", text=_text_field(self._made()), number=True)
+        command = ["check", *flags(options)]
+        return [row for path in asked.inputs for row in rows(command, [str(self.path), path])]
+
+    def changes(self, since: int = 0) -> list[dict[str, Any]]:
+        """How clusters changed, commit by commit, after the commit `since`.
+
+        >>> archive = alike.Collection(folder / "changed")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.changes()[0]["change"]
+        'created'
+        """
+        return list(rows(["changes", f"--since={since}"], [str(self.path)]))
+
+    def clusters(self, top: int | None = None, min_size: int | None = None, **options: Option) -> list[dict[str, Any]]:
+        """The clusters, the largest first, with the ids of their members.
+
+        >>> archive = alike.Collection(folder / "clustered")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> len(archive.clusters(min_size=20))
+        3
+        """
+        how: dict[str, Option] = {"top": top, "min-size": min_size, **options}
+        return list(rows(["clusters", *flags(how)], [str(self.path)]))
+
+    def pairs(self) -> Iterator[dict[str, Any]]:
+        """All pairs of near-duplicates, one by one.
+
+        >>> archive = alike.Collection(folder / "paired")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> sum(1 for pair in archive.pairs() if pair["resemblance"] >= 0.9)
+        515
+        """
+        return rows(["pairs"], [str(self.path)])
+
+    def documents(self) -> Iterator[dict[str, Any]]:
+        """All documents, one by one, with their clusters.
+
+        >>> archive = alike.Collection(folder / "listed")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> next(archive.documents())["id"]
+        'polkitd/Expat'
+        """
+        return rows(["documents"], [str(self.path)])
+
+    def explain(self, a: object, b: object | None = None) -> dict[str, Any]:
+        """Why a document is in its cluster; with two, the links between them, or what they lack.
+
+        >>> archive = alike.Collection(folder / "explained")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.explain("common/GFDL-1.3", "common/GFDL-1.2")["answer"]
+        'together'
+        """
+        names = [str(one) for one in (a, b) if one is not None]
+        told: dict[str, Any] = value(["explain", "--format=json"], [str(self.path), *names])
+        return told
+
+    def recluster(self, **options: Option) -> list[dict[str, Any]]:
+        """The clusters at another `threshold`, `keep` or `clustering`; the collection stays as it is.
+
+        >>> archive = alike.Collection(folder / "reclustered")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> len(archive.recluster(threshold=0.95))
+        52
+        """
+        return list(rows(["recluster", *flags(options)], [str(self.path)]))
+
+    def info(self) -> dict[str, Any]:
+        """The configuration, the counts and the files.
+
+        >>> archive = alike.Collection(folder / "described")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.info()["documents"]
+        327
+        """
+        told: dict[str, Any] = value(["info", "--format=json"], [str(self.path)])
+        return told
+
+    def log(self) -> list[dict[str, Any]]:
+        """The commits, the newest first.
+
+        >>> archive = alike.Collection(folder / "logged")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> [(commit["command"], commit["added"]) for commit in archive.log()]
+        [('load', 327)]
+        """
+        return list(rows(["log"], [str(self.path)]))
+
+    def compact(self, **options: Option) -> None:
+        """Merges the files of the collection, and drops deleted data.
+
+        >>> archive = alike.Collection(folder / "compacted")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.compact()
+        """
+        run(["compact", *flags(options)], [str(self.path)]).close()
+
+    def report(self, path: str | os.PathLike[str], **options: Option) -> Path:
+        """Writes a page (HTML) about the duplicates of the collection.
+
+        >>> archive = alike.Collection(folder / "reported")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.report(folder / "archive.html").name
+        'archive.html'
+        """
+        run(["report", *flags({"out": path, **options})], [str(self.path)], watched=True).close()
+        return Path(path)
+
+    def _made(self) -> dict[str, Any] | None:
+        """What the collection says of itself, if a load has made it."""
+        try:
+            return self.info()
+        except StateError:
+            # Nothing was loaded yet; whatever else it is, the command that follows says it.
+            return None
+
+
+def _text_field(made: dict[str, Any] | None) -> str | None:
+    if made is None:
+        return None
+    field: str = made["configuration"]["input"]["text_field"]
+    return field
+
+
+def _spooled(text: str) -> IO[bytes]:
+    """A text as standard input."""
+    spool = tempfile.TemporaryFile()
+    spool.write(text.encode())
+    spool.seek(0)
+    return spool

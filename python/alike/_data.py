@@ -1,0 +1,135 @@
+"""What users hand over: paths that the program reads itself, or a table whose rows are sent to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ._alike import write_arrow, write_json_lines
+from ._errors import UsageError
+from ._work import Folder
+
+Paths = str | os.PathLike[str] | list[str] | list[os.PathLike[str]] | tuple[str, ...]
+"""Files, folders, globs and URLs, as the command line takes them."""
+
+NUMBER = "alike_row"
+"""The column that numbers rows without ids."""
+
+
+class Given:
+    """Inputs of the program: paths as they are, or the file to which a table was written."""
+
+    def __init__(self, inputs: list[str]) -> None:
+        self.inputs = inputs
+        self.sent: Path | None = None
+        self.rows = 0
+        self.numbered = False
+
+    @property
+    def id_field(self) -> str | None:
+        """The field of ids, where it is not the user who says it."""
+        return NUMBER if self.numbered else None
+
+
+def paths_of(data: object) -> list[str] | None:
+    """The paths, if it is paths that are given."""
+    if isinstance(data, (str, os.PathLike)):
+        return [os.fspath(data)]
+    if isinstance(data, (list, tuple)) and data and all(isinstance(one, (str, os.PathLike)) for one in data):
+        return [os.fspath(one) for one in data]
+    return None
+
+
+def given(
+    data: Any,
+    folder: Folder,
+    name: str,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    number: bool = False,
+    always: bool = False,
+) -> Given:
+    """Paths as they are; a table is written to a file of the folder.
+
+    With `number`, rows without a column of ids get their numbers for ids; with `always`, all rows do.
+    """
+    paths = paths_of(data)
+    if paths is not None:
+        return Given(paths)
+    path = folder.path / f"{name}.arrow"
+    unless = None if always else "id"
+    try:
+        rows, columns, numbered = write_arrow(_stream(data), path, NUMBER if id is None and number else None, unless)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    _check_column(text or "text", "text", columns)
+    if id is not None:
+        _check_column(id, "id", columns)
+    sent = Given([str(path)])
+    sent.sent, sent.rows, sent.numbered = path, rows, numbered
+    return sent
+
+
+def given_as_json(data: Any, folder: Folder, name: str) -> Given:
+    """A table as JSON Lines, for collections that keep records."""
+    path = folder.path / f"{name}.jsonl"
+    try:
+        write_json_lines(_stream(data), path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return Given([str(path)])
+
+
+def _check_column(field: str, what: str, columns: list[str]) -> None:
+    # "meta.text" is the member of a struct, or a column of that name.
+    if field not in columns and field.split(".")[0] not in columns:
+        raise UsageError(f"there is no column {field!r} for {what}={field!r}; the columns are: {', '.join(columns)}")
+
+
+def _stream(data: Any) -> Any:
+    """An object with the Arrow PyCapsule interface, of what a library calls its tables."""
+    if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
+        return data
+    if hasattr(data, "collect_schema") and hasattr(data, "collect"):
+        # A lazy frame of polars, which collects as it streams.
+        return data.collect(engine="streaming")
+    if hasattr(data, "with_format") and hasattr(data, "iter"):
+        return _Tables(data.with_format("arrow").iter(batch_size=10_000))
+    for name in ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "toArrow"):
+        if hasattr(data, name):
+            # A relation of DuckDB, or a frame of Spark 4.
+            return getattr(data, name)()
+    if isinstance(data, dict) and all(hasattr(part, "with_format") for part in data.values()) and data:
+        raise UsageError(f"these are several datasets: give one of them, like data[{next(iter(data))!r}]")
+    if type(data).__module__.startswith("pandas"):
+        raise UsageError("this pandas cannot hand over its rows: 2.2 or later can")
+    raise UsageError(
+        f"{type(data).__name__} is no path and no table: give a path, a list of paths, or a frame of polars, pandas, "
+        "pyarrow, DuckDB or datasets (anything with __arrow_c_stream__)"
+    )
+
+
+class _Tables:
+    """Tables of pyarrow, one after the other, as one stream."""
+
+    def __init__(self, tables: Iterable[Any]) -> None:
+        self._tables = tables
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        import pyarrow
+
+        tables = iter(self._tables)
+        first = next(tables, None)
+        if first is None:
+            raise ValueError("the dataset has no rows")
+
+        def batches() -> Iterator[Any]:
+            yield from first.to_batches()
+            for table in tables:
+                yield from table.cast(first.schema).to_batches()
+
+        reader = pyarrow.RecordBatchReader.from_batches(first.schema, batches())
+        return reader.__arrow_c_stream__(requested_schema)

@@ -1,0 +1,189 @@
+"""Tables of every library give what the program finds in the same records, and come back with all their columns."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import alike
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+
+def kept_ids(found: alike.Result) -> list[str]:
+    return [row["id"] for row in found.kept.to_dicts()]
+
+
+def frames(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same rows as each library that is installed has them."""
+    table = pa.Table.from_pylist(records)
+    given: dict[str, Any] = {"pyarrow": table, "chunks": pa.concat_tables([table.slice(0, 100), table.slice(100)])}
+    given["reader"] = pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=7))
+    try:
+        import polars
+
+        given["polars"] = polars.DataFrame(records)
+        given["lazy polars"] = polars.LazyFrame(records)
+        given["categories"] = polars.DataFrame(records).with_columns(polars.col("id").cast(polars.Categorical))
+    except ImportError:
+        pass
+    try:
+        import pandas
+
+        given["pandas"] = pandas.DataFrame(records)
+    except ImportError:
+        pass
+    try:
+        import duckdb
+
+        given["duckdb"] = duckdb.from_arrow(table)
+    except ImportError:
+        pass
+    try:
+        import datasets
+
+        given["datasets"] = datasets.Dataset.from_list(records)
+        given["chosen"] = datasets.Dataset.from_list(records[::-1]).select(range(len(records) - 1, -1, -1))
+        given["iterable"] = datasets.Dataset.from_list(records).to_iterable_dataset()
+    except ImportError:
+        pass
+    return given
+
+
+def test_every_library_gives_what_the_program_finds(records: list[dict[str, Any]]) -> None:
+    program = alike.dedup("samples/licences.jsonl", pairs=True)
+    expected = kept_ids(program)
+    assert len(expected) == 129
+    for name, frame in frames(records).items():
+        found = alike.dedup(frame, pairs=True)
+        assert kept_ids(found) == expected, name
+        assert found.pairs.to_dicts() == program.pairs.to_dicts(), name
+        assert found.clusters.to_dicts() == program.clusters.to_dicts(), name
+        assert len(found.removed_rows) == len(found.removed) == 198, name
+
+
+def test_rows_without_ids_are_known_by_their_numbers(records: list[dict[str, Any]]) -> None:
+    texts = pa.table({"text": [record["text"] for record in records]})
+    found = alike.dedup(texts)
+    assert found.kept.columns == ["text"]
+    removed = found.removed.to_dicts()
+    assert [row["row"] for row in removed] == [int(row["id"]) for row in removed]
+    named = alike.dedup(pa.Table.from_pylist(records))
+    assert [records[row["row"]]["id"] for row in removed] == [row["id"] for row in named.removed.to_dicts()]
+    first = removed[0]
+    assert found.explain(first["row"])["representative"] == str(first["representative_row"])
+
+
+def every_type(rows: range) -> Any:
+    day = datetime.datetime(2026, 11, 26, 12, tzinfo=datetime.timezone.utc)
+    kinds = pa.array(["kind 0", "kind 1", "kind 2"])
+    columns = {
+        "whole": pa.array(rows, pa.uint16()),
+        "real": pa.array([None if i % 7 == 0 else i / 3 for i in rows], pa.float32()),
+        "money": pa.array([decimal.Decimal(i).scaleb(-2) for i in rows], pa.decimal128(12, 2)),
+        "when": pa.array([day + datetime.timedelta(days=i) for i in rows], pa.timestamp("us", "UTC")),
+        "list": pa.array([list(range(i % 4)) for i in rows], pa.list_(pa.int32())),
+        "struct": pa.array([{"a": i, "b": [str(i)]} for i in rows]),
+        "map": pa.array([[("k", i)] for i in rows], pa.map_(pa.string(), pa.int64())),
+        "dictionary": pa.DictionaryArray.from_arrays(pa.array([i % 3 for i in rows], pa.int32()), kinds),
+        "view": pa.array([f"a view of some length {i}" for i in rows], pa.string_view()),
+        "binary": pa.array([bytes([i]) for i in rows]),
+        "fixed": pa.array([bytes([i, i]) for i in rows], pa.binary(2)),
+        "nothing": pa.nulls(len(rows)),
+        "body": pa.array([f"one and two and three and four and five {i // 2}" for i in rows], pa.large_string()),
+    }
+    return pa.table(columns).replace_schema_metadata({"origin": "here"})
+
+
+def test_all_columns_come_back_as_they_were() -> None:
+    found = alike.dedup(every_type(range(50)), text="body")
+    assert pa.table(found.kept).equals(every_type(range(0, 50, 2)), check_metadata=True)
+    assert pa.table(found.removed_rows).equals(every_type(range(1, 50, 2)), check_metadata=True)
+
+
+def test_a_member_of_a_struct_is_the_text(records: list[dict[str, Any]]) -> None:
+    table = pa.Table.from_pylist([{"meta": {"text": r["text"], "key": r["id"]}} for r in records])
+    found = alike.dedup(table, text="meta.text", id="meta.key")
+    assert len(found.kept) == 129
+    assert found.removed.to_dicts(1)[0]["id"] == "common/GFDL-1.3"
+
+
+def test_what_is_protected_stands_for_what_resembles_it(records: list[dict[str, Any]]) -> None:
+    old = pa.Table.from_pylist(records[:100])
+    new = pa.Table.from_pylist(records[100:])
+    found = alike.dedup(new, against={"old": old})
+    both = alike.dedup(new)
+    assert found.summary["removed"] > both.summary["removed"]
+    met = [row for row in found.removed.to_dicts() if row["against_set"] == "old"]
+    assert met and all(row["representative"] in {r["id"] for r in records[:100]} for row in met)
+    unnamed = alike.dedup(new.select(["text"]), against=old.select(["text"]))
+    assert unnamed.summary["removed"] == found.summary["removed"]
+
+
+def test_a_table_is_read_again_after_the_result_is_gone(records: list[dict[str, Any]], left: Any) -> None:
+    kept = alike.dedup(pa.Table.from_pylist(records)).kept
+    assert len(kept.to_dicts()) == len(kept) == 129
+    assert len(left()) == 1
+    del kept
+    assert left() == []
+
+
+def test_pairs_are_the_same_sooner_and_later(records: list[dict[str, Any]]) -> None:
+    table = pa.Table.from_pylist(records)
+    assert alike.dedup(table).pairs.to_dicts() == alike.dedup(table, pairs=True).pairs.to_dicts()
+
+
+def test_thresholds_nearby(records: list[dict[str, Any]]) -> None:
+    table = pa.Table.from_pylist(records)
+    found = alike.dedup(table, threshold=0.9)
+    near = found.near_threshold(5)
+    assert [pair["near_duplicates"] for pair in near] == [False] * 5 + [True] * 5
+    alike_by = [pair["resemblance"] for pair in near]
+    assert alike_by == sorted(alike_by) and alike_by[4] < 0.9 <= alike_by[5]
+    texts = {record["id"]: record["text"] for record in records}
+    for pair in near:
+        assert alike.resemblance(texts[pair["a"]], texts[pair["b"]]) == pair["resemblance"]
+    lower = found.rethreshold(0.5)
+    assert lower.summary["removed"] == alike.dedup(table, threshold=0.5).summary["removed"]
+
+
+def test_shingles_are_what_resemblance_counts(records: list[dict[str, Any]]) -> None:
+    a, b = records[4]["text"], records[5]["text"]
+    one, other = ({shingle.lower() for shingle in alike.shingles(text)} for text in ("One two, THREE", "one two three"))
+    assert one == {"one two, three"} and other == {"one two three"}
+    assert alike.shingles("a b c a b c", ngram=3) == ["a b c", "b c a", "c a b"]
+    assert alike.shingles("") == [] and alike.shingles("one") == ["one"]
+    assert 0.85 < alike.resemblance(a, b) < 0.86
+    assert alike.resemblance("", "") == 0.0
+    with pytest.raises(ValueError, match="at least 1"):
+        alike.shingles("a", ngram=0)
+
+
+def test_no_cluster_stands_on_both_sides(records: list[dict[str, Any]]) -> None:
+    table = pa.Table.from_pylist(records)
+    train, test = alike.split(table, test_size=0.3, seed=7)
+    assert len(train) + len(test) == len(table)
+    assert 0.25 * len(table) < len(test) <= 0.3 * len(table) + 1
+    assert alike.dedup(test, against=train).summary["removed"] == alike.dedup(test).summary["removed"]
+    again = alike.split(table, test_size=0.3, seed=7)
+    assert pa.table(again[1]).equals(pa.table(test))
+    assert not pa.table(alike.split(table, test_size=0.3, seed=8)[1]).equals(pa.table(test))
+    rows = sorted(row["id"] for side in (train, test) for row in side.to_dicts())
+    assert rows == sorted(record["id"] for record in records)
+    # A row without a word, and none that is refused, is on a side.
+    odd = pa.table({"text": ["a b c", "...", None, "a b c"]})
+    train, test = alike.split(odd, test_size=0.5, max_rejected=100)
+    assert sorted(row["text"] for side in (train, test) for row in side.to_dicts()) == ["...", "a b c", "a b c"]
+    # The whole in its order when nothing is held back.
+    assert pa.table(alike.split(table, test_size=0)[0]).equals(table)
+
+
+def test_a_notebook_shows_a_table_and_a_picture(records: list[dict[str, Any]]) -> None:
+    found = alike.dedup(pa.Table.from_pylist(records))
+    shown = found._repr_html_()
+    assert "<svg" in shown and "129 (39.4 %)" in shown
+    rows = found.clusters._repr_html_()
+    assert rows.count("<tr>") == 11 and "and 37 more rows" in rows
+    assert "&lt;b&gt;" in alike.dedup(pa.table({"text": ["<b>"]})).kept._repr_html_()
