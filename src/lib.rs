@@ -2,6 +2,67 @@
 //! classical approximations beside it; clusters that say why. The program `alike` (in `jobs/`) is a thin layer over
 //! this library: it parses options, calls [`read::discover`], [`flow::run`] and [`output`], and prints.
 //!
+//! # Five ways in
+//!
+//! Texts in memory, by the exact join:
+//!
+//! ```
+//! let found = alike::Dedup::new().threshold("0.8")?.texts([
+//!     "the quick brown fox jumps over the lazy dog by the river",
+//!     "The quick brown fox jumps over the lazy dog, by the river!",
+//!     "something else altogether",
+//! ])?;
+//! assert_eq!(found.kept, [0, 2]);
+//! # Ok::<(), alike::error::Error>(())
+//! ```
+//!
+//! Files, and what the program would write of them:
+//!
+//! ```
+//! let found = alike::Dedup::new().files(["samples/licences.jsonl"])?;
+//! assert_eq!(found.summary()?.removed, 198);
+//! let folder = tempfile::tempdir().expect("a folder");
+//! found.write(folder.path().join("clean"))?;
+//! # Ok::<(), alike::error::Error>(())
+//! ```
+//!
+//! Another method, here the MinHash bands of datatrove. Every option of a configuration file is a field of [`config::Config`]:
+//!
+//! ```
+//! let mut config = alike::config::Config::preset("datatrove")?;
+//! config.text.ngram = 3;
+//! let found = alike::Dedup::with_config(config).texts(["one two three four", "One, two, three, four"])?;
+//! assert_eq!(found.clusters, [[0, 1]]);
+//! # Ok::<(), alike::error::Error>(())
+//! ```
+//!
+//! A collection that stays on disk, and texts held against it:
+//!
+//! ```
+//! let folder = tempfile::tempdir().expect("a folder");
+//! let archive = alike::Collection::at(folder.path().join("archive"));
+//! archive.load([("april", "it was a bright cold day in april and the clocks were striking thirteen")])?;
+//! let found = archive.check("It was a bright, cold day in April, and the clocks were striking thirteen.")?;
+//! assert_eq!(found[0].id, "april");
+//! # Ok::<(), alike::error::Error>(())
+//! ```
+//!
+//! Two texts, measured by the parts that all of this is made of:
+//!
+//! ```
+//! use alike::{similarity::Measure, simd::Simd, sketch::shingles, text::{Fold, Tokenizer, Tokens}};
+//!
+//! let mut tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect());
+//! let [a, b] = ["the clocks were striking thirteen", "The clocks were striking twelve"].map(|text| {
+//!     let mut set = Vec::new();
+//!     shingles(tokenizer.tokens(text), 2, &mut set);
+//!     set.sort_unstable();
+//!     set.dedup();
+//!     set
+//! });
+//! assert_eq!(Measure::of(&a, &b).resemblance(), 0.6);
+//! ```
+//!
 //! # The map: one line a file
 //!
 //! The front door:

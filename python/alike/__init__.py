@@ -12,7 +12,7 @@ alike. The work is done by the program `alike`, which is installed with this mod
 command line.
 """
 
-from ._alike import resemblance, shingles
+from ._alike import __version__, resemblance, shingles
 from ._collection import Collection
 from ._dedup import Result, dedup, split
 from ._errors import (
@@ -25,10 +25,8 @@ from ._errors import (
     UsageError,
 )
 from ._measure import evaluate, tune
-from ._program import program, version
+from ._program import program
 from ._table import Table
-
-__version__ = version()
 
 __all__ = [
     "AlikeError",
@@ -41,6 +39,7 @@ __all__ = [
     "StateError",
     "Table",
     "UsageError",
+    "__version__",
     "dedup",
     "evaluate",
     "program",

@@ -3,6 +3,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+__version__: str
+
 class Rows:
     @staticmethod
     def sent(path: Path, numbered: bool, rows: int, owner: object) -> Rows: ...

@@ -14,7 +14,6 @@ import sysconfig
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,11 +23,6 @@ Option = str | int | float | bool | os.PathLike[str] | Sequence[str] | None
 """A value of an option of the command line: True stands for the option alone, None and False for none at all."""
 
 _SECONDS_TO_END = 5.0
-
-
-def version() -> str:
-    """The version of this module, which is that of the program."""
-    return metadata.version("alike")
 
 
 @functools.cache

@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 /// The module `alike._alike`.
 #[pymodule]
 fn _alike(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<rows::Rows>()?;
     module.add_function(wrap_pyfunction!(send::write_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(send::write_json_lines, module)?)?;
