@@ -61,10 +61,10 @@ pub fn reader(mut data: &[u8]) {
 
 /// Both compressed forms of `content` give what the plain one gives; damaged ones give something, without a panic.
 fn forms(folder: &Path, name: &str, content: &[u8], damage: u8, at: u8, fields: &Arc<Fields>) {
-    // A text file is a change under its own name, and these have other names.
-    let fields =
-        &Arc::new(Fields { op: fields.op.clone().filter(|_| name == "a.jsonl"), ..(**fields).clone() });
     let Some(plain) = put(folder, name, content, ANY) else { return };
+    // A file that is one document is a change under its own name, and these have other names.
+    let op = fields.op.clone().filter(|_| plain.format == Format::JsonLines);
+    let fields = &Arc::new(Fields { op, ..(**fields).clone() });
     let whole = check(&plain, u64::MAX, fields);
     for (end, mut bytes) in
         [("gz", gzip(content)), ("zst", zstd::encode_all(content, 1).expect("compressed"))]

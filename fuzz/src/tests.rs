@@ -93,6 +93,8 @@ fn the_reader_holds() {
     let parts = entries(include_str!("../dictionaries/reader.dict"));
     let mut random = Random(3);
     reader(b"");
+    // A document of RTF among changes: its id is the name of its file, which is another one when it is compressed.
+    reader(b"p>\x9c\xff\xff{\\rtfawedii*}");
     for _ in 0..300 {
         reader(&random.bytes(200));
         let head = [0, 0, 0, 0, 0].map(|_: u8| if random.below(2) == 0 { 0 } else { random.next() as u8 });
