@@ -13,24 +13,32 @@ import sys
 import threading
 import time
 
-POLL = 0.1
+POLL = 0.2
 
 
 def group_memory(group):
-    """The memory of all processes of a group in bytes; what several of them share is counted once (PSS)."""
-    total = 0
+    """The memory of all processes of a group in bytes; what several of them share is counted once (PSS).
+
+    None is looked for where there is only one: the kernel keeps its peak.
+    """
+    members = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
                 # The name of the program, in brackets, may hold blanks; the group is the third word behind it.
-                if int(file.read().rpartition(")")[2].split()[2]) != group:
-                    continue
+                if int(file.read().rpartition(")")[2].split()[2]) == group:
+                    members.append(name)
+        except (OSError, ValueError):
+            # It has ended meanwhile.
+            continue
+    total = 0
+    for name in members if len(members) > 1 else []:
+        try:
             with open(f"/proc/{name}/smaps_rollup", encoding="utf-8") as file:
                 total += sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
         except (OSError, ValueError):
-            # It has ended meanwhile.
             continue
     return total
 
@@ -38,12 +46,20 @@ def group_memory(group):
 def measure(command, log, limit):
     """Runs a command, and stops it after `limit` seconds.
 
-    The peak is that of its largest process (`ru_maxrss`), or of all together as seen ten times a second, if that is more.
+    The peak is that of its largest process (`ru_maxrss`), or of all together as seen five times a second, if that is more.
     """
     peak, ended = [0], threading.Event()
     with open(log, "wb") as out:
         began = time.perf_counter()
         child = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
+
+        def end(*_):
+            # A group of its own does not end with this program.
+            os.killpg(child.pid, signal.SIGKILL)
+            raise SystemExit(1)
+
+        signal.signal(signal.SIGTERM, end)
+        signal.signal(signal.SIGINT, end)
 
         def watch():
             while not ended.wait(POLL):
@@ -54,7 +70,7 @@ def measure(command, log, limit):
                     return
 
         has_proc = os.path.exists("/proc/self/smaps_rollup")
-        watcher = threading.Thread(target=watch)
+        watcher = threading.Thread(target=watch, daemon=True)
         watcher.start()
         _, status, used = os.wait4(child.pid, 0)
         wall = time.perf_counter() - began

@@ -28,7 +28,8 @@ from measure import measured
 from twin import exact_pairs
 
 HERE = pathlib.Path(__file__).resolve().parent
-SHINGLES = "5-word shingles of alike"
+BLOCK = 50
+SHINGLES = "5-word shingles, ours"
 # Name, environment, package, and recipes: what it compares, and the word for its program.
 PEERS = [
     ("datasketch", "datasketch", "datasketch", [("words", "own"), (SHINGLES, "shingles")]),
@@ -79,11 +80,12 @@ def alike_pairs(out):
 
 
 def check(program, corpus, count, sample, threshold, work):
-    """Fails unless alike finds the pairs of the obvious program among some documents, evenly spread."""
+    """Fails unless alike finds the pairs of the obvious program among blocks of documents, evenly spread."""
     step, folder = max(1, -(-count // sample)), work / "check"
     folder.mkdir()
     with open(corpus, encoding="utf-8") as lines:
-        texts = [json.loads(line)["text"] for at, line in enumerate(lines) if at % step == 0]
+        # Neighbours are often of one family, so what is taken holds some.
+        texts = [json.loads(line)["text"] for at, line in enumerate(lines) if at // BLOCK % step == 0]
     with open(folder / "sample.jsonl", "w", encoding="utf-8") as file:
         for row, text in enumerate(texts):
             file.write(json.dumps({"id": row, "text": text}, ensure_ascii=False) + "\n")
@@ -166,22 +168,24 @@ def share(value):
     return "1" if value == 1 else f"{min(value, 0.9999):.4f}" if value > 0.999 else f"{value:.3f}"
 
 
-def table(rows):
-    lines = ["| program | compares | seconds | of processors | in the library | MB | pairs | recall | precision | removed | left | lost |"]
-    lines.append("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for row in rows:
-        if "stopped" in row:
-            lines.append(f"| {row['program']} | {row['compares']} | {row['stopped']} |" + " |" * 9)
-            continue
-        recall, precision = row.get("recall"), row.get("precision")
-        shown = [share(recall), share(precision), number(row.get("removed"))]
-        if "flagged" in row:
-            shown = [f"{share(row['flagged_recall'])} (flags)", f"{share(row['flagged_precision'])} (flags)", f"{row['flagged']:,} (flags)"]
-        find = row["phases"]["find"] if "phases" in row else row["wall"]
-        cells = [row["program"], row["compares"], f"{row['wall']:.1f}", f"{row['cpu']:.1f}", f"{find:.1f}", f"{row['peak'] / 1e6:,.0f}"]
-        cells += [number(row.get("pairs")), *shown, number(row.get("left")), number(row.get("lost"))]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+HEAD = [
+    "| program | compares | seconds | of processors | in the library | MB | pairs | recall | precision | removed | left | lost |",
+    "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+]
+
+
+def line_of(row):
+    """A row of the table."""
+    if "stopped" in row:
+        return f"| {row['program']} | {row['compares']} | {row['stopped']} |" + " |" * 9
+    answer = [share(row.get("recall")), share(row.get("precision")), number(row.get("removed"))]
+    if "flagged" in row:
+        answer = [share(row["flagged_recall"]), share(row["flagged_precision"]), f"{row['flagged']:,}"]
+        answer = [f"{cell} (flags)" for cell in answer]
+    find = row["phases"]["find"] if "phases" in row else row["wall"]
+    cells = [row["program"], row["compares"], f"{row['wall']:.1f}", f"{row['cpu']:.1f}", f"{find:.1f}", f"{row['peak'] / 1e6:,.0f}"]
+    cells += [number(row.get("pairs")), *answer, number(row.get("left")), number(row.get("lost"))]
+    return "| " + " | ".join(cells) + " |"
 
 
 def has_module(python):
@@ -189,12 +193,43 @@ def has_module(python):
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+class Report:
+    """The rows so far: printed as they come, and kept in a file, so that what was measured outlives what stops the run."""
+
+    def __init__(self, path, facts):
+        self.path, self.facts = path, {**facts, "rows": [], "versions": {}}
+        print("\n".join(["", *HEAD]), flush=True)
+
+    def add(self, row):
+        self.facts["rows"].append(row)
+        print(line_of(row), flush=True)
+        if self.path:
+            pathlib.Path(self.path).write_text(json.dumps(self.facts, indent=1))
+
+
+def run_ours(options, corpus, run, count):
+    """The truth, and the rows of alike."""
+    rows, truth = [], None
+    for name, flags in OURS:
+        out = run / name.replace(" ", "-")
+        took = alike(options.alike, corpus, out, flags or ["--threshold", options.threshold])
+        pairs, removed = answer_of_alike(out)
+        truth = truth or Truth(count, pairs)
+        row = {"program": name, "compares": "5-word shingles", **took}
+        scored(row, truth, *score_classes(truth, count, pairs))
+        removal(row, truth, marks(count, removed))
+        rows += [row] if name in options.peers else []
+        shutil.rmtree(out)
+    return truth, rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus")
     parser.add_argument("--alike", default="alike")
     parser.add_argument("--threshold", default="0.8")
-    parser.add_argument("--peers", default="alike,alike minhash,alike bands,alike (Python)," + ",".join(peer[0] for peer in PEERS))
+    all_names = [name for name, _ in OURS] + ["alike (Python)"] + [peer[0] for peer in PEERS]
+    parser.add_argument("--peers", type=lambda names: names.split(","), default=all_names)
     parser.add_argument("--text-field", default="text")
     parser.add_argument("--json")
     parser.add_argument("--work", default=".peers")
@@ -203,56 +238,50 @@ def main():
     parser.add_argument("--check", type=int, default=3000)
     parser.add_argument("--limit", type=float, default=1800)
     options = parser.parse_args()
-    work, threshold = pathlib.Path(options.work).resolve(), options.threshold
-    wanted = options.peers.split(",")
-    pythons = {peer[1]: environment(work / "environments", peer[1], options.python) for peer in PEERS if peer[0] in wanted}
+    unknown = set(options.peers) - set(all_names)
+    if unknown:
+        parser.error(f"no such peers: {', '.join(sorted(unknown))}; there are {', '.join(all_names)}")
+    work, jobs = pathlib.Path(options.work).resolve(), []
+    for peer in PEERS:
+        if peer[0] in options.peers:
+            jobs.append((*peer, environment(work / "environments", peer[1], options.python)))
     run = work / "run"
     shutil.rmtree(run, ignore_errors=True)
     run.mkdir(parents=True)
     corpus = run / "corpus.jsonl"
     count = prepare(options.corpus, options.text_field, corpus)
     version = subprocess.run([options.alike, "--version"], check=True, capture_output=True, text=True).stdout.split()[-1]
-    checked = check(options.alike, corpus, count, options.check, threshold, run)
-    rows, truth = [], None
-    for name, flags in OURS:
-        out = run / name.replace(" ", "-")
-        took = alike(options.alike, corpus, out, flags or ["--threshold", threshold])
-        pairs, removed = answer_of_alike(out)
-        truth = truth or Truth(count, pairs)
-        row = {"program": f"{name} {version}" if name == "alike" else name, "compares": SHINGLES.replace(" of alike", ""), **took}
-        scored(row, truth, *score_classes(truth, count, pairs))
-        removal(row, truth, marks(count, removed))
-        rows += [row] if name in wanted else []
-    jobs = [(*peer, pythons[peer[1]]) for peer in PEERS if peer[0] in wanted]
-    if "alike (Python)" in wanted:
+    checked = check(options.alike, corpus, count, options.check, options.threshold, run)
+    truth, rows = run_ours(options, corpus, run, count)
+    size = os.path.getsize(corpus)
+    print(f"{count:,} documents, {size / 1e6:.0f} MB, {truth.pairs:,} pairs of at least {options.threshold}; alike {version}")
+    if "alike (Python)" in options.peers:
         if has_module(options.alike_python):
             jobs.insert(0, ("alike (Python)", "alike", None, [("5-word shingles", "own")], options.alike_python))
         else:
-            print("alike (Python) is left out: the module alike, or pyarrow, cannot be imported", flush=True)
-    versions = {}
+            print("alike (Python) is left out: the module alike, or pyarrow, cannot be imported")
+    facts = {"date": str(datetime.date.today()), "python": platform.python_version(), "processors": os.cpu_count()}
+    facts.update(alike=version, documents=count, bytes=size, threshold=options.threshold, pairs=truth.pairs, check=checked)
+    report = Report(options.json, facts)
+    for row in rows:
+        report.add(row)
     for name, script, package, recipes, python in jobs:
         title = name
         if package:
-            versions[name] = installed(python)
-            title = f"{name} {versions[name][package]}"
+            report.facts["versions"][name] = installed(python)
+            title = f"{name} {report.facts['versions'][name][package]}"
         for compares, recipe in recipes:
-            folder = run / f"{name}-{recipe}".replace(" ", "-")
-            print(f"{name}: {compares}", flush=True)
+            folder = run / f"{script}-{recipe}"
             row = {"program": title, "compares": compares}
-            took = run_peer(python, f"peer_{script.replace('-', '_')}.py", corpus, folder, threshold, recipe, options.limit)
+            program = f"peer_{script.replace('-', '_')}.py"
+            took = run_peer(python, program, corpus, folder, options.threshold, recipe, options.limit)
             if took:
                 row.update(took)
                 judge_peer(row, truth, count, folder)
             else:
                 row["stopped"] = f"stopped after {options.limit:,.0f}"
-            rows.append(row)
+            report.add(row)
             shutil.rmtree(folder)
-    size = os.path.getsize(corpus)
-    print(f"\n{count:,} documents, {size / 1e6:.0f} MB, {truth.pairs:,} pairs of at least {threshold}\n\n{table(rows)}")
-    if options.json:
-        facts = {"date": str(datetime.date.today()), "python": platform.python_version(), "processors": os.cpu_count()}
-        facts.update(documents=count, bytes=size, threshold=threshold, pairs=truth.pairs, check=checked, rows=rows, versions=versions)
-        pathlib.Path(options.json).write_text(json.dumps(facts, indent=1))
     shutil.rmtree(run)
 
 
