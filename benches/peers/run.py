@@ -103,14 +103,13 @@ def check(program, corpus, count, sample, threshold, work):
 
 
 def answer_of_alike(out):
-    # Pairs of the first documents of two texts stand for all, so they are counted by the truth that they make.
     with open(out / "duplicates.jsonl", encoding="utf-8") as lines:
         removed = [int(json.loads(line)["id"]) for line in lines]
     return list(alike_pairs(out)), removed
 
 
 def score_classes(truth, count, pairs):
-    """Right and all pairs of an answer of pairs of first documents."""
+    """Right and all pairs of an answer whose pairs of the first documents of two texts stand for all of these texts."""
     of_answer = Truth(count, ((a, b, 1 if truth.of[a] == truth.of[b] else 0.5) for a, b, _ in pairs))
     right = sum(size * (size - 1) // 2 for size in of_answer.size.values())
     for a, near in of_answer.near.items():
@@ -142,10 +141,13 @@ def run_peer(python, script, corpus, folder, threshold, recipe, limit):
     return measured(command, folder / "log", limit, outside)
 
 
-def judge_peer(row, truth, count, folder):
-    """Fills in the row of a peer from what it wrote."""
+def judge_peer(row, truth, count, folder, of_texts):
+    """Fills in the row of a peer from what it wrote; pairs may be of the first documents of two texts."""
     row["phases"] = json.loads((folder / "phases.json").read_text())
-    if (folder / "pairs.bin").exists():
+    if (folder / "pairs.bin").exists() and of_texts:
+        pairs = rows_of(folder / "pairs.bin")
+        scored(row, truth, *score_classes(truth, count, [(a, b, None) for a, b in zip(pairs[::2], pairs[1::2])]))
+    elif (folder / "pairs.bin").exists():
         pairs = rows_of(folder / "pairs.bin")
         scored(row, truth, *truth.judge_pairs(pairs))
         removal(row, truth, keep_first(count, pairs))
@@ -277,7 +279,7 @@ def main():
             took = run_peer(python, program, corpus, folder, options.threshold, recipe, options.limit)
             if took:
                 row.update(took)
-                judge_peer(row, truth, count, folder)
+                judge_peer(row, truth, count, folder, script == "alike")
             else:
                 row["stopped"] = f"stopped after {options.limit:,.0f}"
             report.add(row)
