@@ -7,7 +7,7 @@
 Makes a virtual environment for each peer in FOLDER (.peers) at its first run, from `requirements/`. Each peer runs as a process
 of its own on the same corpus: once as its own documentation has it, and once with the shingles of alike where it takes tokens.
 The truth is the exact Jaccard similarity of sets of 5-word shingles. A slow, obvious program finds all pairs of N documents
-(3,000), and the run fails unless `alike dedup --pairs` finds the same ones with the same similarities. Those of the whole corpus
+(10,000), and the run fails unless `alike dedup --pairs` finds the same ones with the same similarities. Those of the whole corpus
 are then the pairs of `alike`. README.md says what the columns of the table are.
 """
 import argparse
@@ -237,7 +237,7 @@ def main():
     parser.add_argument("--work", default=".peers")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--alike-python", default=sys.executable)
-    parser.add_argument("--check", type=int, default=3000)
+    parser.add_argument("--check", type=int, default=10000)
     parser.add_argument("--limit", type=float, default=1800)
     options = parser.parse_args()
     unknown = set(options.peers) - set(all_names)
