@@ -258,8 +258,18 @@ fn the_summary_names_every_page_once() {
 #[test]
 fn the_papers_name_only_paths_that_exist() {
     // What a run writes is named like a file of the house, and is none.
-    let folders =
-        ["src/", "jobs/", "configs/", "tests/", "benches/", "samples/", "cluster/", ".ci/", ".github/"];
+    let folders = [
+        "src/",
+        "jobs/",
+        "configs/",
+        "tests/",
+        "benches/",
+        "samples/",
+        "cluster/",
+        "packaging/",
+        ".ci/",
+        ".github/",
+    ];
     let papers = [
         "README.md",
         "ARCHITECTURE.md",
@@ -268,6 +278,7 @@ fn the_papers_name_only_paths_that_exist() {
         "samples/README.md",
         "cluster/README.md",
         "cluster/ssh.md",
+        "packaging/README.md",
     ];
     for paper in papers.map(str::to_owned).into_iter().chain(pages()) {
         let paper = paper.as_str();
@@ -298,6 +309,7 @@ fn settings_name_only_paths_that_exist() {
         "benches/",
         "samples/",
         "cluster/",
+        "packaging/",
         "docs/",
         "fuzz/",
         "examples/",
