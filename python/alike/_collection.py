@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import IO, Any
 
 from ._data import given, given_as_json, paths_of
-from ._errors import StateError, UsageError
+from ._errors import UsageError
 from ._program import Option, flags, rows, run, value
 from ._work import Folder
 
 
 class Collection:
-    """A collection in a folder. The first load makes it. Every load and deletion is one commit: all of it, or nothing.
+    """A collection in a folder. The first load makes it, with transitive clusters unless it is told otherwise: they do not hang
+    on the order of loads. Every load and deletion is one commit: all of it, or nothing.
 
     >>> archive = alike.Collection(folder / "archive")
     >>> archive.load("samples/licences.jsonl")["added"]
@@ -25,7 +26,7 @@ class Collection:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.abspath(path))
 
     def __repr__(self) -> str:
         return f"alike.Collection({str(self.path)!r})"
@@ -54,7 +55,9 @@ class Collection:
         made = self._made()
         stored = store_text or bool(made and made["store_text"])
         if paths_of(data) is not None or not stored:
-            loaded = given(data, folder, "rows", text=text or _text_field(made), id=id)
+            configured = options.get("config") is not None and made is None
+            column = id if id is not None or configured else _field(made, "id_field") or "id"
+            loaded = given(data, folder, "rows", text=text or _field(made, "text_field"), id=column, configured=configured)
         else:
             loaded = given_as_json(data, folder, "rows")
         how: dict[str, Option] = {"text-field": text, "id-field": id, "store-text": store_text, **options}
@@ -71,18 +74,21 @@ class Collection:
         >>> archive.delete(["common/GFDL-1.3"])["removed"]
         1
         """
+        if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+            raise UsageError(f"delete takes several ids, like [{ids!r}]")
         named = [str(one) for one in ids]
         for one in named:
-            if "\n" in one or not one.strip():
+            if "\n" in one or one.endswith("\r") or not one.strip():
                 raise UsageError(f"{one!r} is no id that a line can hold")
         with _spooled("".join(f"{one}\n" for one in named)) as given_ids:
             report: dict[str, Any] = value(["delete", "--json", "--ids=-", *flags(options)], [str(self.path)], given=given_ids)
         return report
 
     def check(self, data: Any, **options: Option) -> list[dict[str, Any]]:
-        """What new texts resemble in the collection, which stays as it is. `data` is one text, or a table.
+        """What new texts resemble in the collection, which stays as it is. `data` is one text, a `Path` of a file, or a table
+        with the column that texts of the collection were loaded from.
 
-        Of a text the documents that resemble it are returned; of a table a dict for each row.
+        Of a text the documents that resemble it are returned; of a table or a file a dict for each row.
 
         >>> archive = alike.Collection(folder / "asked")
         >>> _ = archive.load("samples/licences.jsonl")
@@ -92,10 +98,10 @@ class Collection:
         if isinstance(data, str):
             with _spooled(data) as text:
                 answers = list(rows(["check", "--input-format=text", *flags(options)], [str(self.path)], given=text))
-            found: list[dict[str, Any]] = answers[0]["resembles"]
+            found: list[dict[str, Any]] = answers[0]["resembles"] if answers else []
             return found
         folder = Folder()
-        asked = given(data, folder, "rows", text=_text_field(self._made()), number=True)
+        asked = given(data, folder, "rows", text=_field(self._made(), "text_field"))
         command = ["check", *flags(options)]
         return [row for path in asked.inputs for row in rows(command, [str(self.path), path])]
 
@@ -183,6 +189,30 @@ class Collection:
         """
         return list(rows(["log"], [str(self.path)]))
 
+    def show(self, cluster: str, **options: Option) -> dict[str, Any]:
+        """A cluster: its members beside the document that is kept, with their differences word by word.
+
+        >>> archive = alike.Collection(folder / "shown")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> cluster = archive.clusters(top=1)[0]["cluster"]
+        >>> archive.show(cluster, limit=2)["size"]
+        49
+        """
+        told: dict[str, Any] = value(["show", "--format=json", *flags(options)], [str(self.path), cluster])
+        return told
+
+    def export(self, out: str | os.PathLike[str], **options: Option) -> Path:
+        """Writes the deduplicated files of the collection to a new folder; for tables it takes `store_text` on the first load.
+
+        >>> archive = alike.Collection(folder / "exported")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> (archive.export(folder / "clean") / "kept").exists()
+        True
+        """
+        words = ["export", *flags({"out": os.path.abspath(out)}, own=True), *flags(options)]
+        run(words, [str(self.path)], watched=True).close()
+        return Path(out)
+
     def compact(self, **options: Option) -> None:
         """Merges the files of the collection, and drops deleted data.
 
@@ -200,22 +230,24 @@ class Collection:
         >>> archive.report(folder / "archive.html").name
         'archive.html'
         """
-        run(["report", *flags({"out": path, **options})], [str(self.path)], watched=True).close()
+        run(
+            ["report", *flags({"out": os.path.abspath(path)}, own=True), *flags(options)], [str(self.path)], watched=True
+        ).close()
         return Path(path)
 
     def _made(self) -> dict[str, Any] | None:
         """What the collection says of itself, if a load has made it."""
-        try:
-            return self.info()
-        except StateError:
-            # Nothing was loaded yet; whatever else it is, the command that follows says it.
+        # A load that was refused leaves a lock and nothing else.
+        if not self.path.is_dir() or {path.name for path in self.path.iterdir()} <= {"lock"}:
             return None
+        return self.info()
 
 
-def _text_field(made: dict[str, Any] | None) -> str | None:
+def _field(made: dict[str, Any] | None, name: str) -> str | None:
+    """The field that a collection takes ids or texts from."""
     if made is None:
         return None
-    field: str = made["configuration"]["input"]["text_field"]
+    field: str = made["configuration"]["input"][name]
     return field
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ._alike import write_arrow, write_json_lines
-from ._errors import UsageError
+from ._errors import FailedError, UsageError
 from ._work import Folder
 
 Paths = str | os.PathLike[str] | list[str] | list[os.PathLike[str]] | tuple[str, ...]
@@ -23,6 +23,7 @@ class Given:
 
     def __init__(self, inputs: list[str]) -> None:
         self.inputs = inputs
+        self.cwd = os.getcwd()
         self.sent: Path | None = None
         self.rows = 0
         self.numbered = False
@@ -49,44 +50,80 @@ def given(
     *,
     text: str | None = None,
     id: str | None = None,
+    within: str | None = None,
     number: bool = False,
-    always: bool = False,
+    prefix: str | None = None,
+    configured: bool = False,
 ) -> Given:
     """Paths as they are; a table is written to a file of the folder.
 
-    With `number`, rows without a column of ids get their numbers for ids; with `always`, all rows do.
+    With `number`, rows without a column of ids get their numbers for ids; with a `prefix`, all rows do, behind it. If a
+    configuration file may name the columns, the program looks for them.
     """
+    for field, what in ((text, "text"), (id, "id"), (within, "within")):
+        if field is not None and not isinstance(field, str):
+            raise UsageError(f"{what} is the name of one column, not {field!r}")
     paths = paths_of(data)
     if paths is not None:
         return Given(paths)
     path = folder.path / f"{name}.arrow"
-    unless = None if always else "id"
-    try:
-        rows, columns, numbered = write_arrow(_stream(data), path, NUMBER if id is None and number else None, unless)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    _check_column(text or "text", "text", columns)
+    unless = None if prefix is not None else "id"
+    counted = NUMBER if id is None and number and not configured else None
+    with _told():
+        rows, columns, numbered = write_arrow(_stream(data), path, counted, unless, prefix)
+    types = dict(columns)
+    if text is not None or not configured:
+        _check_column(text or "text", "text", types)
+    if within is not None and within != ":file":
+        _check_column(within, "within", types)
     if id is not None:
-        _check_column(id, "id", columns)
+        _check_column(id, "id", types)
+    if not numbered and not configured and types.get(id or "id", "Utf8").startswith(_NO_IDS):
+        raise UsageError(f"the column {id or 'id'!r} has the type {types[id or 'id']}: ids are texts or whole numbers")
     sent = Given([str(path)])
     sent.sent, sent.rows, sent.numbered = path, rows, numbered
     return sent
 
 
 def given_as_json(data: Any, folder: Folder, name: str) -> Given:
-    """A table as JSON Lines, for collections that keep records."""
+    """A table as JSON Lines, for collections that keep records, and for labels."""
     path = folder.path / f"{name}.jsonl"
-    try:
-        write_json_lines(_stream(data), path)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    return Given([str(path)])
+    with _told():
+        rows, _ = write_json_lines(_stream(data), path)
+    sent = Given([str(path)])
+    sent.sent, sent.rows = path, rows
+    return sent
 
 
-def _check_column(field: str, what: str, columns: list[str]) -> None:
+_NO_IDS = ("Float", "Bool", "Date", "Time", "Duration", "Interval", "Decimal", "List", "Struct", "Map", "Null")
+
+
+class _told:
+    """What is wrong with a table as an exception of ours, with what to do about it."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, ValueError) or isinstance(error, UsageError):
+            return
+        said = str(error)
+        if "KeyboardInterrupt" in said:
+            # In a source of rows that is written in Python.
+            raise KeyboardInterrupt from error
+        if "Python exception" in said:
+            raise FailedError(said) from error
+        if "Unable to interpret" in said:
+            said += "; a column alone is no table: give a frame, like column.to_frame()"
+        elif "C Data interface" in said or "not supported" in said:
+            said += "; leave out or cast the column of that type, or give frame.to_arrow()"
+        raise UsageError(said) from error
+
+
+def _check_column(field: str, what: str, types: dict[str, str]) -> None:
     # "meta.text" is the member of a struct, or a column of that name.
-    if field not in columns and field.split(".")[0] not in columns:
-        raise UsageError(f"there is no column {field!r} for {what}={field!r}; the columns are: {', '.join(columns)}")
+    if field not in types and field.split(".")[0] not in types:
+        raise UsageError(f"there is no column {field!r} for {what}={field!r}; the columns are: {', '.join(types)}")
 
 
 def _stream(data: Any) -> Any:
@@ -107,8 +144,8 @@ def _stream(data: Any) -> Any:
     if type(data).__module__.startswith("pandas"):
         raise UsageError("this pandas cannot hand over its rows: 2.2 or later can")
     raise UsageError(
-        f"{type(data).__name__} is no path and no table: give a path, a list of paths, or a frame of polars, pandas, "
-        "pyarrow, DuckDB or datasets (anything with __arrow_c_stream__)"
+        f"{type(data).__module__}.{type(data).__qualname__} is no path and no table: give a path, "
+        "a list of paths, or a frame of polars, pandas, pyarrow, DuckDB or datasets (anything with __arrow_c_stream__)"
     )
 
 

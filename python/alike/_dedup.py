@@ -6,17 +6,17 @@ import heapq
 import html
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ._alike import Rows
 from ._collection import Collection
-from ._data import Given, given, paths_of
-from ._errors import AlikeWarning, UsageError
-from ._program import Option, flags, run, value
+from ._data import NUMBER, Given, given, paths_of
+from ._errors import RefusedError, StateError, UsageError
+from ._program import Option, flags, run, value, warn
 from ._table import Table
+from ._table import told as read_again
 from ._work import Folder
 
 
@@ -49,17 +49,21 @@ def dedup(
 
     `against` is what to remove near-duplicates of, too: a table, paths, a collection, or a dict of these by their names.
 
+    Ids come back as texts. Rows of `against` without ids are known as "against:0" and so on, or by the name of their table.
+
     Every other option of `alike dedup` is an argument: `ngram=3`, `clustering="transitive"`, `memory="2G"`, `workers=1`,
     `preset="web"`, `missing_text="keep"`, `max_rejected=50`. With `pairs` all pairs are listed at once, which takes longer
     where many documents are alike.
 
     With `out` the program writes its folder there, which stays; without it, to a temporary folder that goes with the result.
+    Rows of a table that were numbered have their numbers there in the column alike_row.
     `progress` shows how far the work is: in a terminal and in a notebook unless it says otherwise.
 
     Raises an `AlikeError` that says what is wrong and what to do; then nothing is left behind.
     """
     folder = Folder()
-    rows = given(data, folder, "rows", text=text, id=id, number=True)
+    configured = options.get("config") is not None
+    rows = given(data, folder, "rows", text=text, id=id, within=within, number=True, configured=configured)
     options = {
         "text-field": text,
         "id-field": id if id is not None else rows.id_field,
@@ -87,8 +91,12 @@ def split(
     """
     if not 0 <= test_size <= 1:
         raise UsageError(f"test_size is a share of the rows, 0 to 1, not {test_size}")
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"seed is a whole number from 0 on, not {seed}")
     if paths_of(data) is not None:
         raise UsageError("split divides a table: read the files first, as with polars.read_ndjson")
+    if options.get("against") is not None:
+        raise UsageError("split divides one table; hold its parts against others with dedup")
     how: dict[str, Any] = {"clustering": "transitive", **options}
     found = dedup(data, text=text, id=id, **how)
     return found._split(test_size, seed)
@@ -137,7 +145,10 @@ class Result:
         files = sorted(path for path in (self._out / "kept").rglob("*") if path.is_file())
         if any(path.suffix not in (".parquet", ".arrow", ".arrows", ".feather", ".ipc") for path in files):
             raise UsageError(f"{self._out / 'kept'} has files in the form of the inputs: read them, or give to='parquet'")
-        return Table(Rows.files(files, self._folder))
+        try:
+            return Table(Rows.files(files, self._folder))
+        except ValueError as error:
+            raise UsageError(f"kept is no one table: {error}; with out, the program writes a file for each") from error
 
     @property
     def removed_rows(self) -> Table:
@@ -188,7 +199,8 @@ class Result:
 
     @property
     def pairs(self) -> Table:
-        """Every pair of near-duplicates. Unless `pairs=True` asked for them, the program runs once more for them.
+        """The pairs of near-duplicates. Of equal texts, only the first is paired with others, and each of the rest with it.
+        Unless `pairs=True` asked for them, the program runs once more.
 
         >>> alike.dedup("samples/licences.jsonl").pairs.to_dicts(1)
         [{'a': 'common/BSD', 'b': 'gdb/BSD-3-clause', 'resemblance': 0.9681818181818181}]
@@ -197,9 +209,9 @@ class Result:
             self._pairs = self._with_pairs({})._list("pairs") if not self._has("pairs") else self._list("pairs")
         return self._pairs
 
-    def explain(self, a: object, b: object | None = None) -> dict[str, Any]:
+    def explain(self, a: object, b: object | None = None, *, rows: bool = False) -> dict[str, Any]:
         """Why a document was removed or kept; with two, what they share. Documents are named by their ids, those of a table
-        without ids by the numbers of their rows.
+        without ids by the numbers of their rows. With `rows`, `a` and `b` are numbers of rows in any case: ids may repeat.
 
         >>> found = alike.dedup("samples/licences.jsonl")
         >>> why = found.explain("common/GFDL-1.3")
@@ -207,7 +219,11 @@ class Result:
         ('common/GFDL-1.2', 3177)
         """
         names = [str(one) for one in (a, b) if one is not None]
-        told: dict[str, Any] = value(["explain", "--format=json"], [str(self._out), *names])
+        if rows:
+            if self._rows.sent is None:
+                raise UsageError("rows=True is for tables; documents of files are FILE:LINE")
+            names = [f"{self._rows.sent}:{int(name) + 1}" for name in names]
+        told: dict[str, Any] = value(["explain", "--format=json"], [str(self._out), *names], cwd=self._rows.cwd)
         return told
 
     def near_threshold(self, n: int = 20) -> list[dict[str, Any]]:
@@ -239,7 +255,9 @@ class Result:
         >>> found.rethreshold(0.9).summary["removed"]
         151
         """
-        return _found(self._folder, self._rows, {**self._options, "threshold": threshold}, None, False, self._progress)
+        options = {**self._options, "threshold": threshold}
+        again = _found(self._folder, self._rows, options, None, False, self._progress, only_lists=True)
+        return self._unchanged(again)
 
     def report(self, path: str | os.PathLike[str], **options: Option) -> Path:
         """Writes a page (HTML) about the run, which needs no network: what went and why, how alike it was, examples.
@@ -248,14 +266,21 @@ class Result:
         >>> found.report(folder / "out.html").name
         'out.html'
         """
-        run(["report", *flags({"out": path, **options})], [str(self._out)], watched=True, progress=self._progress).close()
+        run(
+            ["report", *flags({"out": os.path.abspath(path)}, own=True), *flags(options)],
+            [str(self._out)],
+            watched=True,
+            progress=self._progress,
+            cwd=self._rows.cwd,
+        ).close()
         return Path(path)
 
     def __repr__(self) -> str:
         told = self.summary
         return (
             f"<alike.Result: {told['removed']:,} of {told['documents']:,} documents removed, "
-            f"{told['exact_duplicates']:,} exact and {told['near_duplicates']:,} near duplicates; {told['kept']:,} kept>"
+            f"{told['exact_duplicates']:,} exact and {told['near_duplicates']:,} near duplicates; {told['kept']:,} kept"
+            + (f", {told['rejected']:,} refused>" if told["rejected"] else ">")
         )
 
     def _repr_html_(self) -> str:
@@ -268,18 +293,28 @@ class Result:
         return Table(self._read(name))
 
     def _read(self, name: str) -> Rows:
-        return Rows.list(self._out / f"{name}.parquet", self._rows.sent is not None, self._folder)
+        with read_again():
+            return Rows.list(self._out / f"{name}.parquet", self._rows.sent is not None, self._folder)
 
     def _sent(self) -> Rows:
         assert self._rows.sent is not None
-        return Rows.sent(self._rows.sent, self._rows.numbered, self._rows.rows, self._folder)
+        with read_again():
+            return Rows.sent(self._rows.sent, self._rows.numbered, self._rows.rows, self._folder)
 
     def _split(self, share: float, seed: int) -> tuple[Table, Table]:
         train, test = self._sent().split(self._read("assignments"), self._read("rejected"), share, seed)
         return Table(train), Table(test)
 
     def _with_pairs(self, changed: dict[str, Option]) -> Result:
-        return _found(self._folder, self._rows, {**self._options, **changed}, None, True, self._progress, only_lists=True)
+        again = _found(self._folder, self._rows, {**self._options, **changed}, None, True, self._progress, only_lists=True)
+        return self._unchanged(again)
+
+    def _unchanged(self, again: Result) -> Result:
+        """Another run over the same inputs, if they are the same."""
+        for what in ("inputs", "documents", "contents"):
+            if again.summary[what] != self.summary[what]:
+                raise StateError("the inputs changed since the run: run dedup again")
+        return again
 
 
 def _found(
@@ -292,16 +327,48 @@ def _found(
     *,
     only_lists: bool = False,
 ) -> Result:
-    where = Path(out) if out is not None else folder.run()
+    where = Path(os.path.abspath(out)) if out is not None else folder.run()
     written: dict[str, Option] = {"out": where, "lists": "parquet", "assignments": True, "pairs": pairs}
     if out is None:
         # The rows of a table are here already; those of files are read as a table later.
         written["to"] = "ids" if rows.sent is not None or only_lists else "parquet"
-    run(["dedup", *flags({**written, **options})], rows.inputs, watched=True, progress=progress).close()
+    try:
+        words = ["dedup", *flags(written, own=True), *flags(options)]
+        run(words, rows.inputs, watched=True, progress=progress, cwd=rows.cwd).close()
+    except RefusedError as error:
+        if written.get("to") != "ids" or "has a line break" not in str(error):
+            raise
+        # Nobody asked for a list of ids: it is only shorter than records, which take any id.
+        words = ["dedup", *flags({**written, "to": "jsonl"}, own=True), *flags(options)]
+        run(words, rows.inputs, watched=True, progress=progress, cwd=rows.cwd).close()
     result = Result(folder, rows, options, where, progress)
-    if result.summary["documents"] == 0:
-        warnings.warn("there are no documents in what was given", AlikeWarning, stacklevel=3)
+    if not only_lists:
+        _warn_of(result.summary, options)
     return result
+
+
+def _warn_of(told: dict[str, Any], options: dict[str, Option]) -> None:
+    """Warns of what the program tells people, and what would go unnoticed."""
+    documents = told["documents"]
+    if documents == 0:
+        warn("there are no documents in what was given")
+    if told["rejected"]:
+        warn(
+            f"{told['rejected']:,} rows were refused, and are neither kept nor removed: see refused. "
+            f"The first: {told['first_rejected']}"
+        )
+    if options["id-field"] not in (None, NUMBER) and told["missing_id"]:
+        warn(
+            f"{told['missing_id']:,} of {documents:,} documents have no text or whole number in {options['id-field']}: "
+            "they are known by their places"
+        )
+    if told.get("missing_within"):
+        warn(
+            f"{told['missing_within']:,} of {documents:,} documents have no text or number in {options['within']}: "
+            "they are compared with each other"
+        )
+    if told["missing_value"]:
+        warn(f"{told['missing_value']:,} of {documents:,} documents have no value that keep={options['keep']!r} compares")
 
 
 def _against(against: Any, folder: Folder, text: str | None, id: str | None, rows: Given) -> list[str]:
@@ -313,7 +380,10 @@ def _against(against: Any, folder: Folder, text: str | None, id: str | None, row
         if isinstance(data, Collection):
             data = data.path
         # Rows that are numbered are held against rows that are: ids have one field in all inputs.
-        protected = given(data, folder, f"against-{at}", text=text, id=id, number=rows.numbered, always=rows.numbered)
+        # Its rows are known by other numbers, like "against:5".
+        name = name or ("against" if paths_of(data) is None else "")
+        prefix = name if rows.numbered else None
+        protected = given(data, folder, f"against-{at}", text=text, id=id, number=rows.numbered, prefix=prefix)
         named += [f"{name}={path}" if name else path for path in protected.inputs]
     return named
 

@@ -32,6 +32,10 @@ class RefusedError(AlikeError, ValueError):
     code = 3
 
 
+class MissingError(RefusedError, FileNotFoundError):
+    """There is no file or folder of a name that was given."""
+
+
 class StateError(AlikeError):
     """There is no usable collection: damaged, being written to, interrupted, or of a later format (exit code 4)."""
 
@@ -59,5 +63,5 @@ def error_of(code: int, message: str) -> AlikeError:
         hint = "; if the machine was out of memory, memory='2G' bounds what it takes" if code == -9 else ""
         told = f": {message}" if message else ""
         return KilledError(f"the program was ended by {name}{hint}; nothing was written{told}", code)
-    kind = _BY_CODE.get(code, AlikeError)
+    kind = MissingError if "no such file or folder" in message else _BY_CODE.get(code, AlikeError)
     return kind(message or f"the program ended with exit code {code} and said nothing", code)

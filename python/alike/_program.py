@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
+import numbers
 import os
 import re
 import shutil
@@ -13,16 +15,21 @@ import sys
 import sysconfig
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ._errors import AlikeWarning, FailedError, error_of
+from ._errors import AlikeWarning, FailedError, UsageError, error_of
+from ._work import LOCKS
 
 Option = str | int | float | bool | os.PathLike[str] | Sequence[str] | None
 """A value of an option of the command line: True stands for the option alone, None and False for none at all."""
 
 _SECONDS_TO_END = 5.0
+# Options that change what the program prints, which this module reads.
+_NOT_HERE = ("color", "dry_run", "format", "help", "json", "json_progress", "lists", "quiet")
+# Options whose values stand in one list with commas.
+_WITH_COMMAS = ("fields", "fold", "keep", "prefer", "stop_words")
 
 
 @functools.cache
@@ -35,7 +42,10 @@ def program() -> str:
     """
     named = os.environ.get("ALIKE_PROGRAM")
     if named:
-        return named
+        found = shutil.which(named)
+        if found is None:
+            raise FailedError(f"ALIKE_PROGRAM names {named}, which is no program")
+        return found
     folders = [sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
     # `pip install --target DIR` puts scripts beside the module.
     folders.append(str(Path(__file__).parent.parent / "bin"))
@@ -48,20 +58,44 @@ def program() -> str:
     )
 
 
-def flags(options: Mapping[str, Option]) -> list[str]:
-    """Options of Python as those of the command line: `max_rejected=5` is `--max-rejected=5`."""
+def flags(options: Mapping[str, Option], *, own: bool = False) -> list[str]:
+    """Options of Python as those of the command line: `max_rejected=5` is `--max-rejected=5`. `own` ones are this
+    module's, which may be any.
+    """
     words: list[str] = []
     for name, value in options.items():
-        flag = "--" + name.rstrip("_").replace("_", "-")
+        name = name.rstrip("_").replace("-", "_")
+        flag = "--" + name.replace("_", "-")
+        if name in _NOT_HERE and not own:
+            raise UsageError(f"{name} is for the command line, not for this module")
         if value is None or value is False:
             continue
         if value is True:
             words.append(flag)
-        elif isinstance(value, (str, int, float, os.PathLike)):
-            words.append(f"{flag}={os.fspath(value) if isinstance(value, os.PathLike) else value}")
+        elif isinstance(value, numbers.Integral):
+            words.append(f"{flag}={int(value)}")
+        elif isinstance(value, numbers.Number):
+            # As the program takes decimals: 0.6000000000000001 is 0.6.
+            words.append(f"{flag}={decimal(value)}")
+        elif isinstance(value, (str, os.PathLike)):
+            words.append(f"{flag}={os.fspath(value)}")
+        elif not isinstance(value, Iterable):
+            raise UsageError(f"{name}={value!r} is no text, number or list")
+        elif name in _WITH_COMMAS:
+            words.append(f"{flag}={','.join(value)}")
         else:
             words.extend(f"{flag}={one}" for one in value)
     return words
+
+
+def decimal(value: Any) -> str:
+    """A number with six digits at most.
+
+    >>> from alike._program import decimal
+    >>> decimal(0.1 + 0.2), decimal(1e-5), decimal(1)
+    ('0.3', '0.00001', '1')
+    """
+    return f"{float(value):.6f}".rstrip("0").rstrip(".")
 
 
 def run(
@@ -71,6 +105,7 @@ def run(
     given: IO[bytes] | None = None,
     progress: bool | None = None,
     watched: bool = False,
+    cwd: str | None = None,
 ) -> IO[bytes]:
     """Runs a command with options on operands, which may begin with a dash, and returns what it printed. `watched` if the
     command has --json-progress.
@@ -87,8 +122,11 @@ def run(
             stdout=printed,
             stderr=subprocess.PIPE,
             env=environment,
+            cwd=cwd,
+            pass_fds=tuple(LOCKS),
         )
     except OSError as error:
+        printed.close()
         raise FailedError(f"{arguments[0]} cannot be started: {error.strerror}") from error
     line = _Line(progress)
     try:
@@ -96,12 +134,15 @@ def run(
         code = child.wait()
     except BaseException:
         _end(child)
+        printed.close()
         raise
     finally:
         line.clear()
         if child.stderr is not None:
             child.stderr.close()
-    if code == -signal.SIGINT or code == 130:
+    if code != 0:
+        printed.close()
+    if code in (-signal.SIGINT, 130):
         raise KeyboardInterrupt
     if code != 0:
         raise error_of(code, told)
@@ -112,7 +153,13 @@ def run(
 def rows(words: Sequence[str], operands: Sequence[str], *, given: IO[bytes] | None = None) -> Iterator[dict[str, Any]]:
     """The rows of JSON that a command prints, one by one. The command has ended before the first."""
     printed = run([*words, "--format=jsonl"], operands, given=given)
-    return (json.loads(line) for line in printed)
+
+    def each() -> Iterator[dict[str, Any]]:
+        with printed:
+            for line in printed:
+                yield json.loads(line)
+
+    return each()
 
 
 def value(words: Sequence[str], operands: Sequence[str], **how: Any) -> Any:
@@ -134,15 +181,15 @@ def _listen(child: subprocess.Popen[bytes], line: _Line) -> str:
                 errors.append(said)
         elif (warning := _WARNING.match(said)) is not None:
             line.clear()
-            warnings.warn(in_python(said[warning.end() :]), AlikeWarning, stacklevel=2)
+            warn(said[warning.end() :])
         elif said:
             errors.append(said.removeprefix("alike: ").removeprefix("error: "))
     return in_python("\n".join(errors))
 
 
 _WARNING = re.compile(r"(alike: )?warning: ")
-_SENT = re.compile(r"\S*/alike-python-[^/]*/[a-z0-9-]+\.(?:arrow|jsonl)(?:, (?:row|line) (\d+))?")
-_FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
+_SENT = re.compile(r"[^\s\"]*/alike-python-[^/]*/[a-z0-9-]+\.(?:arrow|jsonl)(?:(?:, (?:row|line) |:)(\d+))?")
+_FLAG = re.compile(r"(?<![^\s('\"])--([a-z]+(?:-[a-z]+)*)")
 _ARGUMENTS = {"text-field": "text", "id-field": "id"}
 
 
@@ -160,19 +207,34 @@ def in_python(message: str) -> str:
     def flag(found: re.Match[str]) -> str:
         return _ARGUMENTS.get(found[1], found[1].replace("-", "_"))
 
+    # How the command line is used is no help here.
+    message = message.split("\nUsage: ")[0].rstrip()
     return _FLAG.sub(flag, _SENT.sub(sent, message))
 
 
+def warn(message: str) -> None:
+    """Warns, at the line of whoever called this module."""
+    here = os.path.dirname(__file__)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == here:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(in_python(message), AlikeWarning, stacklevel=level)
+
+
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends the program as Ctrl-C does, which removes what it has not finished."""
+    """Ends the program as Ctrl-C does, which removes what it has not finished; for good, if that takes too long."""
     try:
         # Ctrl-C in a terminal reached it, too.
-        child.wait(0.3)
-    except subprocess.TimeoutExpired:
-        child.send_signal(signal.SIGTERM)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(0.3)
+        if child.poll() is None:
+            child.terminate()
             child.wait(_SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        # Another Ctrl-C comes here, too.
+        if child.poll() is None:
             child.kill()
             child.wait()
 
@@ -184,7 +246,8 @@ class _Line:
         stream = sys.stderr
         if wanted is None:
             notebook = type(stream).__module__.startswith("ipykernel")
-            wanted = stream is not None and (notebook or stream.isatty())
+            terminal = getattr(stream, "isatty", None)
+            wanted = stream is not None and (notebook or bool(terminal and terminal()))
         self._stream = stream if wanted else None
         self._width = 0
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ._alike import Rows
-from ._errors import FailedError
+from ._errors import AlikeError, FailedError
 
 if TYPE_CHECKING:
     import pandas
@@ -53,7 +53,7 @@ class Table:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows by the Arrow PyCapsule interface."""
-        with _told():
+        with told():
             return self._rows.__arrow_c_stream__(requested_schema)
 
     def to_dicts(self, limit: int | None = None) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ class Table:
         >>> alike.dedup("samples/licences.jsonl").clusters.to_dicts(1)[0]["representative"]
         'common/BSD'
         """
-        with _told():
+        with told():
             return [json.loads(line) for line in self._rows.json_lines(limit).splitlines()]
 
     def to_polars(self) -> polars.DataFrame:
@@ -119,12 +119,12 @@ def _cell(value: object) -> str:
     return html.escape(text if len(text) <= _SHOWN_LETTERS else text[: _SHOWN_LETTERS - 3] + "...")
 
 
-class _told:
+class told:
     """Errors of files of ours as exceptions of ours."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, (OSError, ValueError)) and not isinstance(error, FailedError):
+        if isinstance(error, (OSError, ValueError)) and not isinstance(error, AlikeError):
             raise FailedError(f"the rows cannot be read again: {error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
@@ -11,6 +12,9 @@ from pathlib import Path
 
 _PREFIX = "alike-python-"
 _LOCK = ".lock"
+
+LOCKS: set[int] = set()
+"""The locks of this process. Programs get them, too: a folder is not dead while one of them goes on without its Python."""
 
 
 class Folder:
@@ -29,19 +33,24 @@ class Folder:
             # Another process took it for a dead one before it was locked.
             os.close(lock)
         self.path = path
-        self._runs = 0
+        LOCKS.add(lock)
         self._end = weakref.finalize(self, _remove, path, lock, os.getpid())
 
     def run(self) -> Path:
         """A path in it at which there is nothing yet."""
-        self._runs += 1
-        return self.path / f"out-{self._runs}"
+        return self.path / f"out-{secrets.token_hex(8)}"
+
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "a result lives in a temporary folder of its process: hand over its tables, like kept.to_arrow(), or use out="
+        )
 
 
 def _remove(path: Path, lock: int, owner: int) -> None:
     # A forked child has the object, too, but the folder is not its own.
     if os.getpid() == owner:
         shutil.rmtree(path, ignore_errors=True)
+    LOCKS.discard(lock)
     os.close(lock)
 
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
+use arrow_select::nullif::nullif;
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::file::statistics::Statistics;
 
@@ -67,15 +68,21 @@ impl Shown {
     /// [`ArrowError`] if the rows are not those of the schema.
     pub fn apply(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         let read = batch.schema();
+        // A representative that is protected is a row of another table.
+        let protected = batch
+            .column_by_name("against_line")
+            .map(|line| (0..line.len()).map(|row| Some(line.is_valid(row))).collect::<BooleanArray>());
         let columns = read.fields().iter().zip(batch.columns()).map(|(field, column)| {
-            if self.of_rows && row_name(field.name()).is_some() {
-                Arc::new(column.as_primitive::<Int64Type>().unary::<_, Int64Type>(|line| line - 1))
-                    as ArrayRef
-            } else {
-                Arc::clone(column)
+            if !self.of_rows || row_name(field.name()).is_none() {
+                return Ok(Arc::clone(column));
+            }
+            let rows = column.as_primitive::<Int64Type>().unary::<_, Int64Type>(|line| line - 1);
+            match &protected {
+                Some(protected) if field.name() == "representative_line" => nullif(&rows, protected),
+                _ => Ok(Arc::new(rows) as ArrayRef),
             }
         });
-        RecordBatch::try_new(Arc::clone(schema), columns.collect())
+        RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<_, _>>()?)
     }
 
     fn field(&self, field: &FieldRef) -> FieldRef {

@@ -140,8 +140,10 @@ impl Rows {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let field = Field::new_struct("", self.schema.fields().clone(), false)
             .with_metadata(self.schema.metadata().clone());
-        // The files may be removed while somebody still reads: what is open stays.
-        let arrays = self.batches().map_err(damaged)?.map(|batch| {
+        // The files stay as long as somebody reads.
+        let owner = self.owner.as_ref().map(|owner| owner.clone_ref(py));
+        let arrays = self.batches().map_err(damaged)?.map(move |batch| {
+            let _owner = &owner;
             let rows: ArrayRef = Arc::new(StructArray::from(batch?));
             Ok::<_, ArrowError>(rows)
         });

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 /// Raises ValueError if `ngram` is 0.
 #[pyfunction]
 #[pyo3(signature = (text, *, ngram=5))]
-pub fn shingles(text: &str, ngram: usize) -> PyResult<Vec<String>> {
+pub fn shingles(text: &str, ngram: i64) -> PyResult<Vec<String>> {
     let ngram = positive(ngram)?;
     let (mut hashes, mut places) = (Vec::new(), Vec::new());
     PlacedWords::new(Fold::default()).each(text, |hash, place| {
@@ -43,7 +43,7 @@ pub fn shingles(text: &str, ngram: usize) -> PyResult<Vec<String>> {
 /// Raises ValueError if `ngram` is 0.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, ngram=5))]
-pub fn resemblance(py: Python<'_>, a: String, b: String, ngram: usize) -> PyResult<f64> {
+pub fn resemblance(py: Python<'_>, a: String, b: String, ngram: i64) -> PyResult<f64> {
     let ngram = positive(ngram)?;
     Ok(py.detach(|| {
         let mut tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), Simd::detect());
@@ -58,9 +58,8 @@ pub fn resemblance(py: Python<'_>, a: String, b: String, ngram: usize) -> PyResu
     }))
 }
 
-fn positive(ngram: usize) -> PyResult<usize> {
-    if ngram == 0 {
-        return Err(PyValueError::new_err("ngram is the number of words in a shingle: at least 1"));
-    }
-    Ok(ngram)
+fn positive(ngram: i64) -> PyResult<usize> {
+    usize::try_from(ngram).ok().filter(|ngram| *ngram > 0).ok_or_else(|| {
+        PyValueError::new_err(format!("ngram is the number of words in a shingle: at least 1, not {ngram}"))
+    })
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import alike
 import pytest
+
+import alike
 
 pa = pytest.importorskip("pyarrow")
 
@@ -36,6 +37,9 @@ def test_a_collection_that_changes(records: list[dict[str, Any]], tmp_path: Path
         archive.delete(["nowhere"], strict=True)
     with pytest.raises(alike.UsageError, match="is no id"):
         archive.delete(["a\nb"])
+    with pytest.raises(alike.UsageError, match="several ids"):
+        archive.delete("12")
+    assert archive.check("") == []
     archive.compact()
     assert archive.info()["documents"] == 326
 
@@ -61,7 +65,7 @@ def test_records_that_are_stored(records: list[dict[str, Any]], tmp_path: Path) 
 
 def test_a_collection_needs_ids_and_its_column(tmp_path: Path) -> None:
     archive = alike.Collection(tmp_path / "archive")
-    with pytest.raises(alike.AlikeError, match="id"):
+    with pytest.raises(alike.UsageError, match="no column 'id' for id='id'"):
         archive.load(pa.table({"text": ["a b c d e f"]}))
     with pytest.raises(alike.UsageError, match="no column 'text'"):
         archive.load(pa.table({"id": ["a"], "body": ["a b c d e f"]}))
@@ -89,6 +93,12 @@ def test_methods_are_measured(records: list[dict[str, Any]]) -> None:
     labels = [("common/GFDL-1.2", "common/GFDL-1.3", 1), ("common/GFDL-1.2", "common/CC0-1.0", 0)]
     told = alike.evaluate(table, labels)
     assert told["labels"] is not None and told["rows"][0]["name"] == "join"
+    frame = pa.table({"id_a": ["common/GFDL-1.2"], "id_b": ["common/GFDL-1.3"], "grade": [1]})
+    assert alike.evaluate(table, frame)["labels"] is not None
+    with pytest.raises(alike.UsageError, match="a label is two ids and 1 or 0"):
+        alike.evaluate(table, [("a", "b")])
+    at = alike.tune(table, threshold=(0.1 + 0.2, 0.8))["thresholds"]
+    assert [one["threshold"] for one in at] == [0.3, 0.8]
     sizes = alike.tune(table, labels)
     assert sizes["labels"] is not None
     with pytest.raises(alike.UsageError, match="leave threshold out"):

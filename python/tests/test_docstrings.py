@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import alike
 import pytest
+
+import alike
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "licences.jsonl"
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import gc
+from pathlib import Path
 from typing import Any
 
-import alike
 import pytest
+
+import alike
 
 pa = pytest.importorskip("pyarrow")
 
@@ -120,6 +123,41 @@ def test_what_is_protected_stands_for_what_resembles_it(records: list[dict[str, 
     assert met and all(row["representative"] in {r["id"] for r in records[:100]} for row in met)
     unnamed = alike.dedup(new.select(["text"]), against=old.select(["text"]))
     assert unnamed.summary["removed"] == found.summary["removed"]
+    removed = unnamed.removed.to_dicts()
+    assert {row["against_set"] for row in removed} == {None, "against"}
+    for row in removed:
+        own = row["representative_row"]
+        assert row["representative"] == (str(own) if own is not None else f"against:{row['against_line'] - 1}")
+    first = next(row["row"] for row in removed if row["against_set"])
+    assert unnamed.explain(first)["document"]["id"] == str(first)
+
+
+def test_ids_that_repeat_are_told_apart_by_their_rows() -> None:
+    table = pa.table({"id": ["x", "x", "a\nb"], "text": ["a b c", "a b c", "d e f"]})
+    found = alike.dedup(table)
+    assert len(found.kept) == 2
+    with pytest.raises(alike.UsageError, match=r"the table, row 0.*the table, row 1"):
+        found.explain("x")
+    assert found.explain(1, rows=True)["document"]["line"] == 2
+
+
+def test_views_are_written_without_what_they_do_not_show() -> None:
+    polars = pytest.importorskip("polars")
+    long = [f"row {i} " + "with a long text " * 20 for i in range(60_000)]
+    frame = polars.DataFrame({"text": long, "more": [{"a": [text]} for text in long]})
+    size = 2 * sum(map(len, long))
+    for part, most in ((frame, 1.2 * size), (frame.head(10), 30_000), (frame.gather_every(100), 0.02 * size)):
+        found = alike.dedup(part, method="exact")
+        assert found._rows.sent is not None and found._rows.sent.stat().st_size < most
+        assert found.kept.to_polars().equals(part)
+
+
+def test_a_stream_outlives_its_result(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"text": "of {name}"}}\n')
+    kept = pa.RecordBatchReader.from_stream(alike.dedup([str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]).kept)
+    gc.collect()
+    assert kept.read_all()["text"].to_pylist() == ["of a", "of b"]
 
 
 def test_a_table_is_read_again_after_the_result_is_gone(records: list[dict[str, Any]], left: Any) -> None:
