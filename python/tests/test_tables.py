@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import gc
+import io
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,26 @@ def test_no_cluster_stands_on_both_sides(records: list[dict[str, Any]]) -> None:
     assert sorted(row["text"] for side in (train, test) for row in side.to_dicts()) == ["...", "a b c", "a b c"]
     # The whole in its order when nothing is held back.
     assert pa.table(alike.split(table, test_size=0)[0]).equals(table)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_says_how_far_the_work_is_where_somebody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, progress, shown in (
+        (Terminal(), None, True),
+        (Terminal(), False, False),
+        (io.StringIO(), None, False),
+        (io.StringIO(), True, True),
+    ):
+        monkeypatch.setattr("sys.stderr", stream)
+        alike.dedup("samples/licences.jsonl", progress=progress)
+        told = stream.getvalue()
+        assert ("\ralike: write 100 %, 327 documents" in told) == shown, (told, progress)
+        # The line is gone when the work is done.
+        assert told.endswith(" \r") == shown, told
 
 
 def test_a_notebook_shows_a_table_and_a_picture(records: list[dict[str, Any]]) -> None:
