@@ -31,6 +31,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         | Error::Locked(_)
         | Error::Unfinished { .. }
         | Error::NewerFormat { .. }
+        | Error::OlderFormat { .. }
         | Error::Forked { .. }
         | Error::NotACollection(..)
         | Error::NotAnOutput(..)
@@ -69,6 +70,7 @@ mod tests {
             (Error::Forked { path: PathBuf::from("x"), tidied: 1, commit: 2 }, 4),
             (Error::Unreachable { path: PathBuf::from("x"), process: 1, asked: true }, 2),
             (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
+            (Error::OlderFormat { path: PathBuf::from("x"), found: 1, known: 2 }, 4),
             (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),
             (Error::lexicon_damaged(path, 1, "x"), 4),
             (Error::lexicon_unfit(path, "x"), 4),

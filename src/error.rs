@@ -123,6 +123,19 @@ pub enum Error {
         /// The newest format that this version reads.
         known: u32,
     },
+    /// A collection was written by an earlier version of alike, in a form that this one does not read (exit code 4).
+    #[error(
+        "{}: has format {found}, and this alike reads format {known}; load its files into a new collection, or use the alike that made it",
+        .path.display()
+    )]
+    OlderFormat {
+        /// The file that says so.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The format that this version reads.
+        known: u32,
+    },
     /// What was named as a collection is none, and why (exit code 4).
     #[error("{}: is no collection: {}; name the folder of one, as `alike load` makes it", .0.display(), .1)]
     NotACollection(PathBuf, String),

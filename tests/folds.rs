@@ -3,7 +3,6 @@
 use std::fs;
 
 use serde_json::Value;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::support::output::jsonl;
 use crate::support::program::Dir;
@@ -159,22 +158,6 @@ fn what_is_unknown_is_refused_with_what_is_known() {
     dir.alike("lexicon build 0.jsonl --out l --fold accents", None).code(2).says("letters");
 }
 
-/// Makes the newest manifest of a collection one of format 1, as versions before folding wrote it.
-fn age(dir: &Dir, collection: &str) {
-    let folder = dir.join(collection);
-    let manifests =
-        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let newest = manifests.filter(|name| name.starts_with("manifest-")).max().unwrap();
-    let text = fs::read_to_string(folder.join(&newest)).unwrap();
-    let (first, body) = text.split_once('\n').unwrap();
-    assert!(first.starts_with("alike collection, format 2, "), "{first}");
-    let old = body.replacen("\n      \"fold\": [],", "", 1);
-    assert_ne!(old, body);
-    let digest = xxh3_128(old.as_bytes());
-    fs::write(folder.join(newest), format!("alike collection, format 1, xxh3-128 {digest:032x}\n{old}"))
-        .unwrap();
-}
-
 /// The ids of the documents that a text resembles.
 fn resembled(stdout: &str) -> Vec<String> {
     let rows = jsonl(stdout.as_bytes());
@@ -197,35 +180,6 @@ fn a_collection_keeps_its_fold() {
     dir.alike("load folded c.jsonl --fold forms", None).code(2).says("text.fold is forms,marks, not forms");
     let found = dir.alike("check folded", Some(SPELLINGS[3].1.as_bytes())).ok();
     assert_eq!(resembled(&found.stdout), ["a", "b", "c"]);
-}
-
-#[test]
-fn a_collection_of_format_1_is_read_by_its_own_rule() {
-    let dir = spellings();
-    let all = |name: &str| {
-        dir.alike(&format!("fsck {name}"), None).ok();
-        ["clusters", "documents"].map(|what| dir.alike(&format!("{what} {name} --json"), None).ok().stdout)
-    };
-    dir.write(
-        "more.jsonl",
-        line("c", SPELLINGS[0].1) + &line("d", SPELLINGS[0].2) + &line("e", "full \u{30AC}"),
-    );
-    for name in ["old", "new"] {
-        dir.alike(&format!("load {name} 0.jsonl --fold none"), None).ok();
-    }
-    age(&dir, "old");
-    assert_eq!(all("old"), all("new"));
-    // The command that made it, and presets, still load into it. Who asks for something else is told.
-    dir.alike("load old more.jsonl", None).ok();
-    dir.alike("load new more.jsonl --fold none", None).ok();
-    assert_eq!(all("old"), all("new"));
-    assert_eq!(all("old")[0].lines().count(), 2, "each spelling has its cluster");
-    dir.alike("load old more.jsonl --fold forms", None).code(2).says("text.fold is none, not forms");
-    dir.write("own.toml", "threshold = 0.8\n");
-    dir.alike("load old more.jsonl --config own.toml", None).ok();
-    let check = |name: &str| dir.alike(&format!("check {name}"), Some(SPELLINGS[0].1.as_bytes())).ok().stdout;
-    assert_eq!(check("old"), check("new"));
-    assert_eq!(resembled(&check("old")), ["a", "c"]);
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn wrong_numbers_of_the_manifest_are_named() {
 #[test]
 fn tables_of_another_form_and_missing_heaps_are_named() {
     let narrow = bench(Method::Shingles);
-    let shape = Shape { width: 2, key: 1, filter: false };
+    let shape = Shape { width: 2, key: 1 };
     commit(&narrow, "contents", shape, &[vec![0, 1]], &[], |_| {});
     says(&narrow, "run-", "a table with rows of another form").expect("named");
 

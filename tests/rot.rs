@@ -117,7 +117,7 @@ impl Patient {
                 assert!(offset <= most as u64, "{what}: {name} at {offset}");
                 false
             }
-            Err(Error::NewerFormat { .. }) => false,
+            Err(Error::NewerFormat { .. } | Error::OlderFormat { .. }) => false,
             Err(error) => panic!("{what}: {error}"),
         }
     }

@@ -64,13 +64,13 @@ fn edited(mut data: &[u8]) -> Vec<u8> {
 
 fn fill(folder: &Simulated) -> Result<()> {
     let mut writer = RunWriter::create(folder, "run", COLLECTION, RUN)?;
-    writer.rows(SectionKind(1), Shape { width: 8, key: 2, filter: true })?;
+    writer.rows(SectionKind(1), Shape { width: 8, key: 2 })?;
     for i in 0..63 * 3 + 5 {
         writer.push(&[i / 2, i, 3, 4, 5, 6, 7, 8])?;
     }
     writer.heap(SectionKind(2))?;
     writer.push(&[9; 1100])?;
-    writer.rows(SectionKind(3), Shape { width: 1, key: 1, filter: false })?;
+    writer.rows(SectionKind(3), Shape { width: 1, key: 1 })?;
     for i in 0..600 {
         writer.push(&[i])?;
     }

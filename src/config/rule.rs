@@ -3,6 +3,7 @@
 use super::{Config, Verify};
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
+use crate::method::Method;
 use crate::method::{Description, FrozenTables, MethodSketcher, Needs, Settings, Technique};
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, PairTest};
@@ -99,6 +100,12 @@ impl Config {
     /// measure a pair.
     pub fn signed(&self) -> Option<AcceptanceRule> {
         self.rule().filter(|_| self.needs().signatures)
+    }
+
+    /// Tokens of a shingle, where a sketch is all shingles of its text and nothing else, so that the tokens say as much.
+    pub fn sketched_by_tokens(&self) -> Option<usize> {
+        let is_all = self.method == Method::Join && self.verify == Verify::None;
+        is_all.then_some(self.text.ngram)
     }
 
     /// Contents that a key may be in before it is ignored, 0 for any number.

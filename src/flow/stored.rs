@@ -74,11 +74,11 @@ pub trait LoadKeeper: Debug + Send {
     /// [`crate::error::Error::Io`] if it cannot be written.
     fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()>;
 
-    /// Keeps the set of a text, and its salt unless all documents are compared, in ascending order of documents.
+    /// Keeps the sketch of a text, in ascending order of documents.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] if it cannot be written.
-    fn text(&mut self, doc: Doc, digest: Digest, salt: Option<u64>, set: &[u64]) -> Result<()>;
+    fn text(&mut self, doc: Doc, text: &KeptText<'_>) -> Result<()>;
 
     /// Keeps the postings of a bucket, ascending. Buckets come in descending order of their keys.
     ///
@@ -91,6 +91,19 @@ pub trait LoadKeeper: Debug + Send {
     /// # Errors
     /// [`crate::error::Error::Io`] if what is left cannot be written or synced.
     fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// What a load keeps of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptText<'a> {
+    /// Its digest.
+    pub digest: Digest,
+    /// Its salt, unless all documents are compared.
+    pub salt: Option<u64>,
+    /// Its sketch, empty where nothing is compared but texts.
+    pub set: &'a [u64],
+    /// Its tokens, in their order; empty where the sketch is.
+    pub tokens: &'a [u64],
 }
 
 /// Stored documents, numbered from 0 in document order.

@@ -54,9 +54,9 @@ impl Sketcher {
         *self = Sketcher::new(&self.config, &self.tables, self.simd);
     }
 
-    /// Tokens of the text last read.
-    pub fn tokens(&self) -> usize {
-        self.tokenizer.last().len()
+    /// The tokens of the text last read, in their order.
+    pub fn tokens(&self) -> &[u64] {
+        self.tokenizer.last()
     }
 
     /// Reads a text of a day; its digest, or `None` if it has no token at all. The day is of no account but where documents
@@ -110,10 +110,15 @@ impl Sketcher {
 
     /// The sketch of the text last read: what pairs are measured on, as [`AcceptanceRule`] has it.
     pub fn words(&mut self) -> &[u64] {
+        self.words_and_tokens().0
+    }
+
+    /// The sketch of the text last read, and its tokens.
+    pub fn words_and_tokens(&mut self) -> (&[u64], &[u64]) {
         let tokens = self.tokenizer.last();
         let own = self.own.words(tokens, self.day);
         if self.config.verify == Verify::None || self.rule.is_none() {
-            return own;
+            return (own, tokens);
         }
         self.words.clear();
         self.words.push(own.len() as u64);
@@ -125,7 +130,7 @@ impl Sketcher {
             self.spread.sort_distinct(&mut self.shingles);
             self.words.extend_from_slice(&self.shingles);
         }
-        &self.words
+        (&self.words, tokens)
     }
 
     /// What the method itself looks at of the text last read: for `join` its distinct shingles, ascending.

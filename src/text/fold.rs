@@ -16,7 +16,7 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Nothing: canonical equivalence and case alone, as in collections and lexicons of format 1.
+    /// Nothing: canonical equivalence and case alone, as in lexicons of format 1.
     pub const NONE: Fold = Fold { forms: false, marks: false, digits: false, letters: false };
     /// Compatibility forms alone: the default.
     pub const FORMS: Fold = Fold { forms: true, ..Fold::NONE };

@@ -219,7 +219,7 @@ impl Checkpoint {
     /// not, and its epoch is done again.
     ///
     /// # Errors
-    /// [`Error::Io`] and [`Error::NewerFormat`].
+    /// [`Error::Io`], [`Error::NewerFormat`] and [`Error::OlderFormat`].
     pub(in crate::collection) fn newest(
         storage: &dyn Storage,
         last: &Manifest,

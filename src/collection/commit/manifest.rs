@@ -108,7 +108,7 @@ impl Manifest {
     /// The manifest that `bytes`, the contents of the file `path`, are.
     ///
     /// # Errors
-    /// [`Error::Damaged`] and [`Error::NewerFormat`].
+    /// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::OlderFormat`].
     pub(in crate::collection) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Manifest> {
         let (manifest, at): (Manifest, usize) = unseal(START, "a manifest", path, bytes)?;
         manifest.check().map_err(|what| Error::damaged(path, at as u64, what))?;
@@ -118,7 +118,7 @@ impl Manifest {
     /// Reads the manifest of commit `commit`.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::Damaged`] and [`Error::NewerFormat`].
+    /// [`Error::Io`], [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::OlderFormat`].
     pub(in crate::collection) fn read(storage: &dyn Storage, commit: u64) -> Result<Manifest> {
         let name = Name::Manifest(commit).to_string();
         let path = storage.path(&name);

@@ -1,5 +1,6 @@
 //! Small text files: a first line with the form and a digest, and then JSON. Manifests and checkpoints are such.
 
+use std::cmp::Ordering;
 use std::io;
 use std::path::Path;
 
@@ -12,9 +13,8 @@ use crate::hex;
 use crate::limits::MAX_MANIFEST_BYTES;
 use crate::storage::Storage;
 
-/// The form of collections that this version writes, and the newest that it reads. Manifests of form 1 do not say which
-/// spellings are one.
-pub const FORMAT: u32 = 2;
+/// The form of collections that this version writes and reads. Rows of earlier forms are not packed, and have sets in place of tokens.
+pub const FORMAT: u32 = 3;
 
 /// What stands between the number of the form and the digest.
 const DIGEST: &str = ", xxh3-128 ";
@@ -31,7 +31,7 @@ pub(in crate::collection) fn seal<T: Serialize>(start: &str, value: &T) -> io::R
 /// expected, as in `a manifest`.
 ///
 /// # Errors
-/// [`Error::Damaged`] and [`Error::NewerFormat`].
+/// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::OlderFormat`].
 pub(in crate::collection) fn unseal<T: DeserializeOwned>(
     start: &str,
     what: &str,
@@ -44,8 +44,14 @@ pub(in crate::collection) fn unseal<T: DeserializeOwned>(
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let at = start.len() + digits;
     let format = number(&rest[..digits]).ok_or_else(|| damaged(start.len(), "no format".to_owned()))?;
-    if format > FORMAT {
-        return Err(Error::NewerFormat { path: path.to_path_buf(), found: format, known: FORMAT });
+    match format.cmp(&FORMAT) {
+        Ordering::Less => {
+            return Err(Error::OlderFormat { path: path.to_path_buf(), found: format, known: FORMAT });
+        }
+        Ordering::Equal => {}
+        Ordering::Greater => {
+            return Err(Error::NewerFormat { path: path.to_path_buf(), found: format, known: FORMAT });
+        }
     }
     let (digest, body) = digest(&rest[digits..])
         .ok_or_else(|| damaged(at, format!("the first line goes on with {DIGEST:?} and 32 digits")))?;

@@ -27,7 +27,7 @@ impl Snapshot {
     /// Opens the newest commit. Reads its manifest and the last pages of its runs, and checks them.
     ///
     /// # Errors
-    /// [`Error::NotACollection`] if there is no manifest; [`Error::NewerFormat`]; [`Error::Damaged`] if the newest
+    /// [`Error::NotACollection`] if there is no manifest; [`Error::NewerFormat`] and [`Error::OlderFormat`]; [`Error::Damaged`] if the newest
     /// commit is not as it was written, even if an older one is; [`Error::Changed`] if commits came faster than they
     /// could be opened; [`Error::Io`].
     pub fn open(storage: &Arc<dyn Storage>) -> Result<Snapshot> {
@@ -114,7 +114,7 @@ impl Snapshot {
     /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.
     ///
     /// # Errors
-    /// [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::Io`].
+    /// [`Error::Damaged`], [`Error::NewerFormat`], [`Error::OlderFormat`] and [`Error::Io`].
     pub(in crate::collection) fn check_previous(&self) -> Result<()> {
         match previous(&*self.storage, self.manifest.commit)? {
             Some(before) => check_same(&*self.storage, &self.manifest, &before),

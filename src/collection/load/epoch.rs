@@ -11,7 +11,7 @@ use crate::collection::distributed::protocol::{
     EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
 };
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::{KeptSketches, LoadBase};
 use crate::collection::load::prepare::Prepared;
 use crate::collection::load::recollider::Recollider;
 use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
@@ -43,7 +43,7 @@ impl Prepared<'_> {
         let runs = (begin(&ids)?, begin(&of_records)?);
         let bytes = self.batch.resources.memory.unwrap_or(u64::MAX) / 10;
         let documents = self.next.counts.documents + self.tally.records;
-        let signed = self.next.config.signed();
+        let sketches = KeptSketches::of(&self.next.config);
         let (tables, next_content) = (self.ahead.tables(), self.next.next_content);
         if let Some(peers) = &self.batch.resources.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.frozen_tables.is_some());
@@ -53,7 +53,7 @@ impl Prepared<'_> {
             peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
         let base =
-            LoadBase::new(tables, next_content, signed, (self.next.load as u32, documents), bytes, runs);
+            LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs);
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;

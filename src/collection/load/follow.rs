@@ -11,7 +11,7 @@ use crate::collection::distributed::protocol::{
 };
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::{KeptSketches, LoadBase};
 use crate::collection::load::prepare::beside;
 use crate::collection::recompute::leave_out::follow_left_out;
 use crate::collection::tables::frozen::frozen;
@@ -123,12 +123,12 @@ fn take_part(
     let keeper = peers.state().and_then(|_| Keeper::of(peers.mesh().process(), epoch.job));
     let begin = |ids: &[u64]| begin_runs(storage, *collection, ids, keeper);
     let runs = (begin(&ids)?, begin(&of_records)?);
-    let (tables, signed) = (ahead.tables(), config.signed());
+    let (tables, sketches) = (ahead.tables(), KeptSketches::of(config));
     let most = resources.memory.unwrap_or(u64::MAX) / 10;
     let known = Arc::new(LoadBase::new(
         tables,
         epoch.next_content,
-        signed,
+        sketches,
         (epoch.at.0 as u32, epoch.documents),
         most,
         runs,

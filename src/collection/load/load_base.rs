@@ -12,27 +12,26 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::live_postings;
+use crate::collection::tables::postings::{PostingForm, live_postings};
 use crate::collection::tables::records::RecordWriter;
-use crate::collection::tables::rows::{
-    StoredDigest, StoredScope, StoredSignature, StoredText, posting_to_row,
-};
+use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
 use crate::collection::tables::sets::{each_set, read_set, salts};
+use crate::collection::tables::tokens::TokenWriter;
+use crate::config::Config;
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{LoadKeeper, Posting, Stored};
+use crate::flow::{KeptText, LoadKeeper, Posting, Stored};
 use crate::limits::MAX_WORKERS;
 use crate::similarity::AcceptanceRule;
 use crate::sketch::sign;
-use crate::sketcher::Digest;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
 pub struct LoadBase {
     tables: Tables,
     next: Doc,
-    /// Of sketches of which rule the own words are signed, if they are, and whether records are kept.
-    signed: Option<AcceptanceRule>,
+    sketches: KeptSketches,
+    /// Whether records are kept.
     keeps_records: bool,
     /// The number of the load.
     load: u32,
@@ -49,16 +48,38 @@ pub struct LoadBase {
     finished: Arc<Mutex<Vec<Finished>>>,
 }
 
+/// What is kept of sketches.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptSketches {
+    /// Of sketches of which rule the own words are signed, if they are.
+    signed: Option<AcceptanceRule>,
+    /// Tokens of a shingle, where tokens are kept in place of sketches.
+    ngram: Option<usize>,
+    postings: PostingForm,
+}
+
+impl KeptSketches {
+    /// What a collection of this configuration keeps.
+    pub fn of(config: &Config) -> KeptSketches {
+        KeptSketches {
+            signed: config.signed(),
+            ngram: config.sketched_by_tokens(),
+            postings: PostingForm::of(config),
+        }
+    }
+}
+
 /// What a run has: by worker, those for records after all others.
 type Finished = (usize, RunSummary);
 
 impl LoadBase {
-    /// The tables of a commit, or of the epochs before in this `load`, with so many documents, whose contents are all below `next` and have signatures if sketches
-    /// are `signed`; `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those for records, if there are any.
+    /// The tables of a commit, or of the epochs before in this `load`, with so many documents, whose contents are all below `next`; of
+    /// new texts `sketches` are kept, and `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those
+    /// for records, if there are any.
     pub fn new(
         tables: Tables,
         next: Doc,
-        signed: Option<AcceptanceRule>,
+        sketches: KeptSketches,
         (load, documents): (u32, u64),
         most: u64,
         (runs, records): (Vec<RunWriter>, Vec<RunWriter>),
@@ -69,7 +90,7 @@ impl LoadBase {
         LoadBase {
             tables,
             next,
-            signed,
+            sketches,
             keeps_records,
             load,
             documents,
@@ -87,7 +108,7 @@ impl LoadBase {
         LoadBase::new(
             tables,
             next,
-            self.signed,
+            self.sketches,
             (self.load, self.documents),
             self.most,
             (Vec::new(), Vec::new()),
@@ -222,7 +243,7 @@ impl Stored for LoadBase {
     }
 
     fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
-        live_postings(&self.tables, keys, self.dead()?, found)?;
+        live_postings(&self.tables, self.sketches.postings, keys, self.dead()?, found)?;
         match (found.iter().map(|posting| posting.doc).max(), self.tables.runs.last()) {
             (Some(most), Some(run)) => self.below_next(u64::from(most), run.path()).map(drop),
             _ => Ok(()),
@@ -260,38 +281,46 @@ impl Stored for LoadBase {
     fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>> {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
         let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
-        writer.heap(SETS)?;
+        let tokens = match self.sketches.ngram {
+            Some(ngram) => Some(TokenWriter::begin(ngram, &mut writer)?),
+            None => writer.heap(SETS).map(|()| None)?,
+        };
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let records = records.map(RecordWriter::new).transpose()?;
         let finished = Arc::clone(&self.finished);
         let (texts, scopes, signatures, signed) =
-            (Vec::new(), Vec::new(), StoredSignatures::default(), self.signed);
+            (Vec::new(), Vec::new(), StoredSignatures::default(), self.sketches.signed);
         Ok(Box::new(WorkerRun {
             worker,
             writer,
             records,
+            tokens,
             texts,
             scopes,
             signed,
             signatures,
+            form: self.sketches.postings,
             posting: false,
             finished,
         }))
     }
 }
 
-/// The run of one worker: sets, then texts, their scopes where not all documents are compared, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
+/// The run of one worker: sets or tokens, then texts, their scopes where not all documents are compared, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
 #[derive(Debug)]
 struct WorkerRun {
     worker: usize,
     finished: Arc<Mutex<Vec<Finished>>>,
     writer: RunWriter,
     records: Option<RecordWriter>,
+    /// The tokens of texts, if these are kept in place of sets.
+    tokens: Option<TokenWriter>,
     texts: Vec<StoredText>,
     /// The scopes of texts, where not all documents are compared.
     scopes: Vec<StoredScope>,
     signed: Option<AcceptanceRule>,
     signatures: StoredSignatures,
+    form: PostingForm,
     posting: bool,
 }
 
@@ -311,7 +340,11 @@ impl WorkerRun {
             return Ok(());
         }
         self.posting = true;
-        let texts = std::mem::take(&mut self.texts);
+        let mut texts = std::mem::take(&mut self.texts);
+        if let Some(tokens) = &mut self.tokens {
+            tokens.finish(&mut self.writer)?;
+            texts.iter_mut().zip(tokens.places()).for_each(|(text, place)| text.put(place));
+        }
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
         texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
         let scopes = std::mem::take(&mut self.scopes);
@@ -340,24 +373,27 @@ impl LoadKeeper for WorkerRun {
         self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
     }
 
-    fn text(&mut self, doc: Doc, digest: Digest, salt: Option<u64>, set: &[u64]) -> Result<()> {
+    fn text(&mut self, doc: Doc, text: &KeptText<'_>) -> Result<()> {
+        let KeptText { digest, salt, set, tokens } = *text;
+        // Where tokens are is known once their block is full.
         let start = self.writer.position();
-        self.writer.push(set)?;
+        match &mut self.tokens {
+            Some(writer) => writer.push(tokens, &mut self.writer)?,
+            None => self.writer.push(set)?,
+        }
         if let Some(rule) = self.signed {
             sign(rule.own_words(set), &mut self.signatures.words);
             self.signatures.ends.push(self.signatures.words.len() as u64);
         }
         let (content, size) = (u64::from(doc), set.len() as u32);
-        self.texts.push(StoredText { content, start, size, digest });
+        self.texts.push(StoredText { content, start, ordinal: 0, size, digest });
         self.scopes.extend(salt.map(|salt| StoredScope { content, salt }));
         Ok(())
     }
 
     fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
         self.all_read()?;
-        // Inverted, what comes in descending order ascends.
-        let mut rows = bucket.iter().rev().map(posting_to_row);
-        rows.try_for_each(|row| self.writer.push(&row))
+        self.form.each_row(bucket.iter().rev(), &mut |row| self.writer.push(row))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {

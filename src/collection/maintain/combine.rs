@@ -15,12 +15,15 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::postings::{PostingForm, size_and_content};
 use crate::collection::tables::rows::{
     StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
-    StoredScope, StoredSignature, StoredText, posting_of_row,
+    StoredScope, StoredSignature, StoredText,
 };
 use crate::collection::tables::sources::{SourceEntry, name_words};
+use crate::collection::tables::tokens::{TokenCursor, TokenWriter};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
+use crate::config::Config;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::sized;
@@ -95,7 +98,7 @@ type Stays = fn(&[u64], &Live) -> bool;
 const PLAIN: [(Table, Stays); 10] = [
     (CONTENTS, |row, _| StoredContent::of_row(row).is_live()),
     (DIGESTS, |row, _| StoredDigest::of_row(row).is_live()),
-    (POSTINGS, |row, live| live.contents.has(u64::from(posting_of_row(row).doc))),
+    (POSTINGS, |row, live| live.contents.has(u64::from(size_and_content(row).1))),
     (MEMBERS, |row, _| StoredMember::of_row(row).is),
     (SCOPES, |row, live| live.contents.has(StoredScope::of_row(row).content)),
     (LINKS, |row, live| {
@@ -120,7 +123,7 @@ struct Heaped {
 }
 
 /// By heap: of one heap there is one section, which values of several tables share.
-const HEAPED: [(SectionKind, &[Heaped]); 4] = [
+const HEAPED: [(SectionKind, &[Heaped]); 3] = [
     (
         LABELS,
         &[
@@ -142,15 +145,6 @@ const HEAPED: [(SectionKind, &[Heaped]); 4] = [
         ],
     ),
     (
-        SETS,
-        &[Heaped {
-            table: TEXTS,
-            stays: |row, live| live.contents.has(StoredText::of_row(row).content),
-            start: StoredText::START,
-            words: |row| StoredText::of_row(row).size as usize,
-        }],
-    ),
-    (
         PARITIES,
         &[Heaped {
             table: SIGNATURES,
@@ -170,6 +164,18 @@ const HEAPED: [(SectionKind, &[Heaped]); 4] = [
     ),
 ];
 
+/// The sets of texts, where they are not derived from tokens.
+const SETS_OF_TEXTS: &[Heaped] = &[Heaped {
+    table: TEXTS,
+    stays: text_stays,
+    start: StoredText::START,
+    words: |row| StoredText::of_row(row).size as usize,
+}];
+
+fn text_stays(row: &[u64], live: &Live) -> bool {
+    live.contents.has(StoredText::of_row(row).content)
+}
+
 /// Of every table the rows of one range of its keys: all ranges of a share are alike in size.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
@@ -179,24 +185,32 @@ pub struct Range {
     pub parts: u64,
     /// What keys that are no hashes are below: contents and records, labels, and files.
     below: [u64; 3],
+    /// What keys of postings are below.
+    postings: u128,
 }
 
 impl Range {
     /// All rows.
-    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3] };
+    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3], postings: 0 };
 
     /// Range number `part` of so many, of the tables of a commit.
     pub fn of(manifest: &Manifest, part: usize, parts: usize) -> Range {
         let below = [manifest.next_content, manifest.next_label, manifest.next_file];
-        Range { part: part as u64, parts: parts as u64, below: below.map(u64::from) }
+        Range {
+            part: part as u64,
+            parts: parts as u64,
+            below: below.map(u64::from),
+            postings: PostingForm::of(&manifest.config).keys(),
+        }
     }
 
     /// Where range number `part` of a table begins; none for the end of the last.
     fn start(&self, table: Table, part: u64) -> Option<u64> {
         let [contents, labels, files] = self.below.map(u128::from);
         let space = match table.kind {
-            kind if [DOCUMENTS.kind, DIGESTS.kind, POSTINGS.kind, SEEN.kind].contains(&kind) => 1 << 64,
+            kind if [DOCUMENTS.kind, DIGESTS.kind, SEEN.kind].contains(&kind) => 1 << 64,
             kind if [COMPONENTS.kind, CLUSTERS.kind].contains(&kind) => labels,
+            kind if kind == POSTINGS.kind => self.postings,
             kind if kind == SOURCES.kind => files,
             _ => contents,
         };
@@ -209,13 +223,14 @@ impl Range {
     }
 }
 
-/// Writes the runs of `tables`, neighbours, into `run`: of each key of a range the newest row. `live` is given if no older
+/// Writes the runs of `tables`, neighbours, into `run`, of a collection of this configuration: of each key of a range the newest row. `live` is given if no older
 /// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
 pub fn combine(
     run: RunWriter,
+    config: &Config,
     (tables, range): (&Tables, Range),
     live: Option<&Live>,
     progress: &Progress,
@@ -229,6 +244,10 @@ pub fn combine(
     }
     for (heap, tables) in HEAPED {
         combining.heaped(heap, tables)?;
+    }
+    match config.sketched_by_tokens() {
+        Some(ngram) => combining.tokens(ngram)?,
+        None => combining.heaped(SETS, SETS_OF_TEXTS)?,
     }
     for (table, stays) in PLAIN {
         combining.run.rows(table.kind, table.shape)?;
@@ -289,6 +308,23 @@ impl Combining<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Writes the tokens of texts anew, in vocabularies of this run, and the texts.
+    fn tokens(&mut self, ngram: usize) -> Result<()> {
+        let mut writer = TokenWriter::begin(ngram, &mut self.run)?;
+        let mut cursor = TokenCursor::default();
+        self.each(TEXTS, text_stays, &mut |run, row, from| {
+            writer.push(cursor.tokens(from, &StoredText::of_row(row))?, run)
+        })?;
+        writer.finish(&mut self.run)?;
+        let mut places = writer.places();
+        self.run.rows(TEXTS.kind, TEXTS.shape)?;
+        self.each(TEXTS, text_stays, &mut |run, row, _| {
+            let mut text = StoredText::of_row(row);
+            places.next().into_iter().for_each(|place| text.put(place));
+            run.push(&text.to_row())
+        })
     }
 
     /// Hands on the rows that stay, with the runs they come from.

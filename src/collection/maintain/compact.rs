@@ -125,7 +125,7 @@ fn merge_ranges(
     for &(from, to) in plan {
         let part = Tables { runs: all.runs[from..to].to_vec() };
         let (id, run) = writer.begin_run(next)?;
-        let summary = combine(run, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
+        let summary = combine(run, &next.config, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
         let entry = RunEntry::of(&**writer.storage(), id, None, summary.by_name())?;
         next.runs.splice(from..to, [entry]);
     }
@@ -220,7 +220,7 @@ fn merge_range(
     let mut runs = begin_runs(storage, manifest.collection, &[id], None)?;
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
-    let summary = combine(run, (&tables, range), Some(&live), progress)?;
+    let summary = combine(run, &manifest.config, (&tables, range), Some(&live), progress)?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     collect_summaries(peers, &vec![(id, summary)])
 }

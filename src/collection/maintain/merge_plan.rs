@@ -74,7 +74,7 @@ impl MergePlan {
         (process, live): (usize, Option<&Live>),
         progress: &Progress,
     ) -> Result<Vec<(u64, RunSummary)>> {
-        let storage = snapshot.storage();
+        let (storage, config) = (snapshot.storage(), &self.manifest.config);
         let mut done = Vec::new();
         for group in self.groups.iter().filter(|group| group.process == process) {
             let run = |id: &u64| {
@@ -85,7 +85,7 @@ impl MergePlan {
             let tables = Tables { runs: group.runs.iter().map(run).collect::<Result<_>>()? };
             let keeper = Keeper::of(process, self.job);
             for run in begin_runs(storage, self.manifest.collection, &[group.id], keeper)? {
-                done.push((group.id, combine(run, (&tables, Range::ALL), live, progress)?));
+                done.push((group.id, combine(run, config, (&tables, Range::ALL), live, progress)?));
             }
         }
         storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;

@@ -2,7 +2,7 @@
 
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::postings::live_postings;
+use crate::collection::tables::postings::{PostingForm, live_postings};
 use crate::collection::tables::sets::{each_set, each_set_of_size, salts};
 use crate::config::Config;
 use crate::document::Doc;
@@ -18,6 +18,7 @@ use crate::sketcher::Sketcher;
 /// Finds stored contents by sets, with what that takes.
 pub struct Resembling {
     tables: Tables,
+    form: PostingForm,
     sketcher: Sketcher,
     rule: Option<AcceptanceRule>,
     dead: Dead,
@@ -71,7 +72,8 @@ impl Resembling {
     ) -> Result<Resembling> {
         let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
         let dead = Dead::of(tables, next, MOST)?;
-        Ok(Resembling { tables: tables.clone(), sketcher, rule, dead })
+        let form = PostingForm::of(config);
+        Ok(Resembling { tables: tables.clone(), form, sketcher, rule, dead })
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -177,7 +179,7 @@ impl Resembling {
         let distinct: Vec<u64> = owners.iter().map(|owners| owners[0].0.key).collect();
         let mut met: Vec<Met> = Vec::new();
         let mut found = Vec::new();
-        live_postings(&self.tables, &distinct, &self.dead, &mut found)?;
+        live_postings(&self.tables, self.form, &distinct, &self.dead, &mut found)?;
         found.retain(|posting| wanted(posting.doc));
         let mut owners = owners.into_iter();
         for of_key in found.chunk_by(|a, b| a.key == b.key) {

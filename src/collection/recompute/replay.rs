@@ -8,13 +8,13 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::recompute::overrides::{QueryOverrides, overridden};
-use crate::collection::run::schema::{DOCUMENTS, SETS, TEXTS};
+use crate::collection::run::schema::{DOCUMENTS, TEXTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::sets::{has_scopes, missing, salts};
+use crate::collection::tables::sets::{SetCursors, has_scopes, missing, salts};
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
@@ -47,6 +47,7 @@ const CHECKED: usize = 1024;
 #[derive(Debug)]
 pub struct Replay {
     tables: Tables,
+    cursors: SetCursors,
     documents: Vec<ReplayRow>,
     /// The files that the documents came from.
     sources: BTreeMap<u32, SourceEntry>,
@@ -95,6 +96,7 @@ struct ReplayText {
     content: Doc,
     /// The run, its place among those of the tables.
     run: u32,
+    ordinal: u32,
     start: u64,
     size: u32,
 }
@@ -138,6 +140,7 @@ impl Replay {
     fn empty(tables: &Tables) -> Replay {
         Replay {
             tables: tables.clone(),
+            cursors: SetCursors::default(),
             documents: Vec::new(),
             sources: BTreeMap::new(),
             names: String::new(),
@@ -220,8 +223,8 @@ impl Replay {
         let runs = &self.tables.runs;
         self.tables.newest(TEXTS, &contents, &mut |_, run, row| {
             let place = runs.iter().position(|of| std::ptr::eq(&**of, run)).unwrap_or_default();
-            let StoredText { content, start, size, .. } = StoredText::of_row(row);
-            texts.push(ReplayText { content: content as Doc, run: place as u32, start, size });
+            let StoredText { content, start, ordinal, size, .. } = StoredText::of_row(row);
+            texts.push(ReplayText { content: content as Doc, run: place as u32, ordinal, start, size });
             Ok(())
         })?;
         texts.sort_unstable_by_key(|text| text.content);
@@ -300,11 +303,14 @@ impl flow::ReplayedDocuments for Replay {
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-        set.clear();
         let text = self.text(content).ok_or_else(|| missing(&self.tables, content))?;
         let run = &self.tables.runs[text.run as usize];
-        let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
-        heap.read(text.start, text.size as usize, set)
+        let ReplayText { ordinal, start, size, .. } = *text;
+        self.cursors.read(
+            run,
+            &StoredText { content: u64::from(content), start, ordinal, size, digest: 0 },
+            set,
+        )
     }
 
     fn place(&self, at: usize) -> (String, u64) {

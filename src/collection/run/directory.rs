@@ -1,9 +1,10 @@
 //! The directory: which sections a run file has, and where the pages of each are.
 
 use crate::collection::run::page::PAYLOAD_WORDS;
+use crate::collection::run::rows::packed::{MOST_ROWS, head_words};
 
 /// Version of the form of run files, written in their last page.
-pub const RUN_VERSION: u64 = 1;
+pub const RUN_VERSION: u64 = 2;
 /// The first word of a trailer.
 pub(in crate::collection) const MAGIC: u64 = u64::from_le_bytes(*b"alikerun");
 /// Words of a trailer: magic, version, collection, run, first page of the directory, sections, pages of the file,
@@ -17,33 +18,18 @@ pub struct SectionKind(pub u32);
 /// What the rows of a section look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Words of a row: 1 to [`PAYLOAD_WORDS`].
+    /// Words of a row: from 1 on, and so few that the head of a page of them fits.
     pub width: usize,
     /// How many of its first words are its key: 1 to `width`.
     pub key: usize,
-    /// Whether there is a filter on the first word of the key.
-    pub filter: bool,
 }
 
 impl Shape {
     /// Whether there can be rows like this.
     pub fn is_sound(&self) -> bool {
-        (1..=self.width).contains(&self.key) && self.width <= PAYLOAD_WORDS
-    }
-
-    /// How many rows a page holds.
-    pub(in crate::collection) fn rows_in_page(&self) -> usize {
-        PAYLOAD_WORDS / self.width
-    }
-
-    /// Words of the filter of a page: ten bits for each key it can hold, or none.
-    pub(in crate::collection) fn filter_words(&self) -> usize {
-        if self.filter { (self.rows_in_page() * 10).div_ceil(64) } else { 0 }
-    }
-
-    /// How many filters a page holds; there is a page of filters after so many pages of rows.
-    pub(in crate::collection) fn filters_in_page(&self) -> Option<u64> {
-        PAYLOAD_WORDS.checked_div(self.filter_words()).map(|filters| filters as u64)
+        (1..=self.width).contains(&self.key)
+            && self.width <= PAYLOAD_WORDS
+            && head_words(self.width) <= PAYLOAD_WORDS
     }
 
     /// How many fences a page holds.
@@ -68,6 +54,8 @@ pub(in crate::collection) struct Section {
     pub(in crate::collection) sort: Sort,
     /// Rows, or words of a heap.
     pub(in crate::collection) count: u64,
+    /// How many pages hold them.
+    pub(in crate::collection) pages: u64,
     /// Its first page.
     pub(in crate::collection) first: u64,
     /// The first page of its fences; 0 for a heap.
@@ -80,8 +68,6 @@ pub(in crate::collection) const ENTRY_WORDS: usize = 8;
 pub(in crate::collection) const ENTRIES_IN_PAGE: usize = PAYLOAD_WORDS / ENTRY_WORDS;
 /// Most sections of a run: their numbers leave the two high bits of 32 to the marks below.
 pub(in crate::collection) const MAX_SECTIONS: usize = 1 << 30;
-/// With a section's number: the section that its filters are pages of.
-pub(in crate::collection) const FILTERS: u32 = 1 << 30;
 /// With a section's number: the section that its fences are pages of.
 pub(in crate::collection) const FENCES: u32 = 2 << 30;
 /// The section that the pages of the directory are of.
@@ -90,74 +76,45 @@ pub(in crate::collection) const DIRECTORY: u32 = 3 << 30;
 pub(in crate::collection) const TRAILER: u32 = DIRECTORY | 1;
 
 impl Section {
-    /// How many pages hold rows, or words of a heap.
-    pub(in crate::collection) fn data_pages(&self) -> u64 {
-        self.count.div_ceil(match self.sort {
-            Sort::Rows(shape) => shape.rows_in_page() as u64,
-            Sort::Heap => PAYLOAD_WORDS as u64,
-        })
-    }
-
-    /// How many pages of rows there are to a page of filters, if there are filters.
-    fn group(&self) -> Option<u64> {
-        match self.sort {
-            Sort::Rows(shape) => shape.filters_in_page(),
-            Sort::Heap => None,
-        }
-    }
-
-    /// How many pages the section has, those of its filters included.
-    pub(in crate::collection) fn pages(&self) -> u64 {
-        self.data_pages() + self.group().map_or(0, |group| self.data_pages().div_ceil(group))
-    }
-
     /// The first page of the file behind it.
     pub(in crate::collection) fn end(&self) -> u64 {
-        self.first + self.pages()
-    }
-
-    /// Where in the file the page `data` of rows, or of a heap, is.
-    pub(in crate::collection) fn page_of(&self, data: u64) -> u64 {
-        self.first + data + self.group().map_or(0, |group| data / group)
-    }
-
-    /// Where in the file the filters of group `group` are, and how many.
-    pub(in crate::collection) fn filters_of(&self, group: u64) -> (u64, u64) {
-        let size = self.group().unwrap_or(1);
-        let filters = size.min(self.data_pages() - group * size);
-        (self.first + group * (size + 1) + filters, filters)
+        self.first + self.pages
     }
 
     /// How many pages hold its fences.
     pub(in crate::collection) fn fence_pages(&self) -> u64 {
         match self.sort {
-            Sort::Rows(shape) => self.data_pages().div_ceil(shape.fences_in_page() as u64),
+            Sort::Rows(shape) => self.pages.div_ceil(shape.fences_in_page() as u64),
             Sort::Heap => 0,
         }
     }
 
     /// The words of the entry.
     pub(in crate::collection) fn to_words(self) -> [u64; ENTRY_WORDS] {
-        let (sort, width, key, filter) = match self.sort {
-            Sort::Rows(shape) => (1, shape.width as u64, shape.key as u64, shape.filter_words() as u64),
-            Sort::Heap => (2, 0, 0, 0),
+        let (sort, width, key) = match self.sort {
+            Sort::Rows(shape) => (1, shape.width as u64, shape.key as u64),
+            Sort::Heap => (2, 0, 0),
         };
-        [sort, u64::from(self.kind.0), width, key, filter, self.count, self.first, self.fences]
+        [sort, u64::from(self.kind.0), width, key, self.pages, self.count, self.first, self.fences]
     }
 
     /// The section of an entry, if it makes sense in a file of `pages` pages. Where its pages are is not looked at.
     fn from_words(words: &[u64], pages: u64) -> Option<Section> {
-        let &[sort, kind, width, key, filter, count, first, fences] = words else { return None };
+        let &[sort, kind, width, key, own, count, first, fences] = words else { return None };
         let small = |word: u64| usize::try_from(word).ok().filter(|&word| word <= PAYLOAD_WORDS);
-        let shape = Shape { width: small(width)?, key: small(key)?, filter: filter != 0 };
-        let sort = match sort {
-            1 if shape.is_sound() => Sort::Rows(shape),
-            2 => Sort::Heap,
+        let shape = Shape { width: small(width)?, key: small(key)? };
+        let (sort, in_page) = match sort {
+            1 if shape.is_sound() => (Sort::Rows(shape), MOST_ROWS as u64),
+            2 => (Sort::Heap, PAYLOAD_WORDS as u64),
             _ => return None,
         };
-        let section = Section { kind: SectionKind(u32::try_from(kind).ok()?), sort, count, first, fences };
-        // With so few there is no sum of numbers of pages that does not fit.
-        let plausible = pages.checked_mul(PAYLOAD_WORDS as u64).is_some_and(|most| count <= most);
+        // With so few there is no sum of numbers of pages that does not fit. A page has one row at least, and one of a
+        // heap is full unless it is the last.
+        let least = count.div_ceil(in_page);
+        let most = if sort == Sort::Heap { least } else { count };
+        let plausible = own <= pages && (least..=most).contains(&own);
+        let kind = SectionKind(u32::try_from(kind).ok()?);
+        let section = Section { kind, sort, count, pages: own, first, fences };
         (plausible && section.to_words() == words).then_some(section)
     }
 }
@@ -175,10 +132,10 @@ pub(in crate::collection) fn sections(entries: &[u64], pages: u64) -> Result<Vec
     }
     let mut next = 0u64;
     for section in &sections {
-        if section.first != next || section.pages() > pages - next {
+        if section.first != next || section.pages > pages - next {
             return Err("the directory puts a section where it cannot be");
         }
-        next += section.pages();
+        next += section.pages;
     }
     for section in &sections {
         let expected = if section.sort == Sort::Heap { 0 } else { next };
@@ -202,10 +159,10 @@ pub(in crate::collection) fn sections(entries: &[u64], pages: u64) -> Result<Vec
 mod tests {
     use super::*;
 
-    const ROWS: Shape = Shape { width: 2, key: 1, filter: true };
+    const ROWS: Shape = Shape { width: 2, key: 1 };
 
-    fn section(kind: u32, sort: Sort, count: u64, first: u64, fences: u64) -> Section {
-        Section { kind: SectionKind(kind), sort, count, first, fences }
+    fn section(kind: u32, sort: Sort, (count, pages): (u64, u64), first: u64, fences: u64) -> Section {
+        Section { kind: SectionKind(kind), sort, count, pages, first, fences }
     }
 
     fn entries(sections: &[Section]) -> Vec<u64> {
@@ -214,23 +171,10 @@ mod tests {
 
     #[test]
     #[cfg_attr(alike_tiny, ignore = "counts what is in pages of 4,096 bytes")]
-    fn pages_of_rows_and_of_filters_alternate() {
-        assert_eq!((ROWS.rows_in_page(), ROWS.filter_words(), ROWS.filters_in_page()), (255, 40, Some(12)));
-        let rows = section(1, Sort::Rows(ROWS), 255 * 30 + 1, 100, 0);
-        assert_eq!((rows.data_pages(), rows.pages(), rows.fence_pages()), (31, 34, 1));
-        let mut seen: Vec<u64> = (0..31).map(|page| rows.page_of(page)).collect();
-        seen.extend((0..3).map(|group| rows.filters_of(group).0));
-        assert_eq!([0, 1, 2].map(|group| rows.filters_of(group)), [(112, 12), (125, 12), (133, 7)]);
-        seen.sort_unstable();
-        assert!(seen.iter().copied().eq(100..134));
-    }
-
-    #[test]
-    #[cfg_attr(alike_tiny, ignore = "counts what is in pages of 4,096 bytes")]
     fn a_directory_comes_back() {
-        let rows = section(9, Sort::Rows(ROWS), 256, 0, 6);
-        let heap = section(2, Sort::Heap, 1021, 3, 0);
-        let none = section(3, Sort::Rows(ROWS), 0, 6, 7);
+        let rows = section(9, Sort::Rows(ROWS), (256, 3), 0, 6);
+        let heap = section(2, Sort::Heap, (1021, 3), 3, 0);
+        let none = section(3, Sort::Rows(ROWS), (0, 0), 6, 7);
         let all = [rows, heap, none];
         assert_eq!(sections(&entries(&all), 7), Ok(all.to_vec()));
         assert_eq!(sections(&[], 0), Ok(Vec::new()));
@@ -243,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_word_of_it_changed_is_noticed() {
-        let all = [section(9, Sort::Rows(ROWS), 256, 0, 6), section(2, Sort::Heap, 1021, 3, 0)];
+        let all = [section(9, Sort::Rows(ROWS), (256, 3), 0, 6), section(2, Sort::Heap, (1021, 3), 3, 0)];
         let words = entries(&all);
         for at in 0..words.len() {
             for word in (0..5).chain([words[at] + 510, 1 << 32, u64::MAX - 1, u64::MAX]) {
@@ -252,9 +196,9 @@ mod tests {
                     continue;
                 }
                 if let Ok(found) = sections(&other, 7) {
-                    // Other kinds and counts, or keys as wide as the row, can be as well.
+                    // Other kinds, counts, and widths of rows and keys can be as well.
                     assert_eq!(entries(&found), other);
-                    assert!([1, 3, 5].contains(&(at % 8)), "word {at} is {word}");
+                    assert!([1, 2, 3, 5].contains(&(at % 8)), "word {at} is {word}");
                 }
             }
         }

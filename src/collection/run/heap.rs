@@ -20,6 +20,11 @@ impl HeapReader {
         HeapReader { file, section, number }
     }
 
+    /// Whether it is the same heap of the same open run.
+    pub(in crate::collection) fn is(&self, other: &HeapReader) -> bool {
+        Arc::ptr_eq(&self.file, &other.file) && self.number == other.number
+    }
+
     /// How many words there are.
     pub fn len(&self) -> u64 {
         self.section.count
@@ -117,8 +122,7 @@ impl HeapCursor {
     }
 
     fn turn_to(&mut self, heap: &HeapReader, page: u64) -> Result<()> {
-        let same = |held: &HeapReader| Arc::ptr_eq(&held.file, &heap.file) && held.number == heap.number;
-        if self.held.as_ref().is_some_and(|(held, at)| *at == page && same(held)) {
+        if self.held.as_ref().is_some_and(|(held, at)| *at == page && held.is(heap)) {
             return Ok(());
         }
         self.held = None;

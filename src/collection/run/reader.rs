@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collection::run::directory::{
     DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, MAGIC, RUN_VERSION, Section, SectionKind, Sort, TRAILER,
@@ -10,7 +10,7 @@ use crate::collection::run::directory::{
 };
 use crate::collection::run::file::RunFile;
 use crate::collection::run::heap::HeapReader;
-use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, RawPage, Seal};
+use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::{HEAPS, TABLES};
 use crate::collection::run::verify::{verify_heap, verify_sum};
@@ -34,7 +34,14 @@ pub struct RunReader {
     sum: u64,
     path: PathBuf,
     unreachable: Option<(u32, bool)>,
+    values: Mutex<Vec<KnownValue>>,
 }
+
+/// A value of a heap that was read whole: where it starts, and its words.
+type KnownValue = ((SectionKind, u64), Arc<Vec<u64>>);
+
+/// Values of heaps that an open run keeps in memory.
+const KEPT_VALUES: usize = 4;
 
 impl RunReader {
     /// Opens the file `name` as run `run` of the collection `collection`, by their ids. Reads the last page and the
@@ -62,7 +69,9 @@ impl RunReader {
         let heaps = HEAPS.iter().map(|(kind, name)| (*kind, *name, Sort::Heap));
         let sections = tables.chain(heaps).filter_map(|(kind, name, sort)| {
             let count = rows.get(name).copied().filter(|count| *count > 0)?;
-            Some(Section { kind, sort, count, first: 0, fences: 0 })
+            // One page of rows is enough that whoever reads them finds that it is out of reach.
+            let pages = if sort == Sort::Heap { count.div_ceil(PAYLOAD_WORDS as u64) } else { 1 };
+            Some(Section { kind, sort, count, pages, first: 0, fences: 0 })
         });
         RunReader { unreachable: Some(whose), ..RunReader::of(file, path, sections.collect(), 0) }
     }
@@ -77,7 +86,7 @@ impl RunReader {
         };
         let sections =
             (0..).zip(sections).map(|(number, section)| (section.kind, reader(number, section))).collect();
-        RunReader { sections, file, sum, path, unreachable: None }
+        RunReader { sections, file, sum, path, unreachable: None, values: Mutex::default() }
     }
 
     /// The process that keeps the run to itself, if it is out of reach from here, and whether it was asked for.
@@ -122,6 +131,36 @@ impl RunReader {
             SectionReader::Rows(rows) => Some(rows),
             SectionReader::Heap(_) => None,
         }
+    }
+
+    /// The `count` words of a heap from `start` on, which several readers want again and again: the run keeps the values that were
+    /// wanted last.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`], also if there is no such heap or it has no such words; [`crate::error::Error::Io`].
+    pub(in crate::collection) fn value(
+        &self,
+        kind: SectionKind,
+        start: u64,
+        count: u64,
+    ) -> Result<Arc<Vec<u64>>> {
+        let known = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let found =
+            known().iter().find(|(place, _)| *place == (kind, start)).map(|(_, words)| Arc::clone(words));
+        if let Some(words) = found.filter(|words| words.len() as u64 == count) {
+            return Ok(words);
+        }
+        let heap = self.heap(kind).ok_or_else(|| self.file.damaged(0, "rows without their heap"))?;
+        if count > heap.len() {
+            return Err(self.file.damaged(0, "a value is longer than its heap"));
+        }
+        let mut words = Vec::new();
+        heap.read(start, count as usize, &mut words)?;
+        let words = Arc::new(words);
+        let mut values = known();
+        values.truncate(KEPT_VALUES - 1);
+        values.insert(0, ((kind, start), Arc::clone(&words)));
+        Ok(words)
     }
 
     /// The heap of this kind, if the run has one.

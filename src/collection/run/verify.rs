@@ -1,14 +1,12 @@
-//! Reading every page of a run: each as it was written, rows in order, fences and filters those of the rows, and all
+//! Reading every page of a run: each as it was written, rows in order, fences those of the rows, and all
 //! together those of one run.
 
 use crate::limits::sized;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::collection::run::directory::FILTERS;
 use crate::collection::run::file::{BLOCK, RunFile};
 use crate::collection::run::heap::HeapReader;
 use crate::collection::run::page::PAGE_WORDS;
-use crate::collection::run::rows::filter::may_hold;
 use crate::collection::run::rows::section::SectionRows;
 use crate::error::Result;
 
@@ -41,41 +39,29 @@ pub(in crate::collection) fn verify_heap(heap: &HeapReader) -> Result<()> {
     Ok(())
 }
 
-/// Reads a whole section of rows with its fences and filters.
+/// Reads a whole section of rows with its fences.
 pub(in crate::collection) fn verify_rows(rows: &SectionRows) -> Result<()> {
     // Once they are there, each page is compared with its fence.
     rows.fences()?;
-    let (width, filter) = (rows.shape.width, rows.shape.filter_words());
-    let (mut last, mut filters): (Vec<u64>, Vec<u64>) = Default::default();
-    let mut raw = [[0; PAGE_WORDS]];
-    for data in 0..rows.section.data_pages() {
-        let slot = rows.shape.filters_in_page().map(|group| (data / group, (data % group) as usize));
-        if let Some((group, 0)) = slot {
-            let (page, count) = rows.section.filters_of(group);
-            rows.file.fetch(page, rows.section.end(), &mut raw)?;
-            let used = count as usize * filter;
-            filters.clear();
-            filters.extend_from_slice(rows.file.check_used(
-                &mut raw[0],
-                page,
-                rows.number | FILTERS,
-                used,
-            )?);
-        }
-        let page = rows.section.page_of(data);
+    let (mut last, mut unpacked): (Vec<u64>, Vec<u64>) = Default::default();
+    let (mut raw, mut count) = ([[0; PAGE_WORDS]], 0);
+    for data in 0..rows.section.pages {
+        let page = rows.section.first + data;
         rows.file.fetch(page, rows.section.end(), &mut raw)?;
-        for row in rows.check(&mut raw[0], data)?.chunks_exact(width) {
+        rows.check(&mut raw[0], data, &mut unpacked)?;
+        for row in unpacked.chunks_exact(rows.shape.width) {
             if !last.is_empty() && row <= &last[..] {
                 return Err(rows.file.damaged(page, "rows are not in order"));
             }
             last.clear();
             last.extend_from_slice(row);
-            if let (Some((_, slot)), [first, ..]) = (slot, row)
-                && !may_hold(&filters[slot * filter..][..filter], *first)
-            {
-                return Err(rows.file.damaged(page, "the page has a row that its filter denies"));
-            }
+            count += 1;
         }
+    }
+    if count != rows.section.count {
+        return Err(rows
+            .file
+            .damaged(rows.section.first, "its pages have more or fewer rows than the directory says"));
     }
     Ok(())
 }

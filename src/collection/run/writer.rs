@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::run::directory::{
-    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, FILTERS, MAGIC, MAX_SECTIONS, RUN_VERSION, Section,
-    SectionKind, Shape, Sort, TRAILER, TRAILER_WORDS,
+    DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, MAGIC, MAX_SECTIONS, RUN_VERSION, Section, SectionKind,
+    Shape, Sort, TRAILER, TRAILER_WORDS,
 };
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
-use crate::collection::run::rows::filter;
+use crate::collection::run::rows::packed::Packer;
 use crate::collection::run::schema::section_name;
 use crate::error::{Error, Result};
 use crate::limits::sized;
@@ -107,14 +107,12 @@ pub struct RunWriter {
     sections: Vec<Section>,
     /// The fences of each section.
     fences: Vec<Vec<u64>>,
-    /// Words used of the payload of the page being written.
+    /// Words used of the payload of the page being written, of a heap.
     used: usize,
-    /// Words of payload that a page of this section has room for.
-    room: usize,
+    /// The rows of the page being written.
+    packer: Packer,
     /// The last row of the page before this one; empty in the first page of a section.
     last: Vec<u64>,
-    /// The filters of the pages since the last page of filters.
-    filters: Vec<u64>,
 }
 
 impl RunWriter {
@@ -135,8 +133,8 @@ impl RunWriter {
             pages: 0,
             sum: Xxh3::new(),
         };
-        let (sections, fences, last, filters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Ok(RunWriter { stream, sections, fences, used: 0, room: 0, last, filters })
+        let (sections, fences, packer, last) = (Vec::new(), Vec::new(), Packer::default(), Vec::new());
+        Ok(RunWriter { stream, sections, fences, used: 0, packer, last })
     }
 
     /// Begins a section of rows, which ends the one before.
@@ -148,7 +146,9 @@ impl RunWriter {
     /// If there is a section of this kind, or no row has this shape.
     pub fn rows(&mut self, kind: SectionKind, shape: Shape) -> Result<()> {
         assert!(shape.is_sound(), "no row has {shape:?}");
-        self.begin(kind, Sort::Rows(shape), shape.rows_in_page() * shape.width)
+        self.begin(kind, Sort::Rows(shape))?;
+        self.packer = Packer::new(shape.width);
+        Ok(())
     }
 
     /// Begins a heap, which ends the section before.
@@ -159,16 +159,15 @@ impl RunWriter {
     /// # Panics
     /// If there is a section of this kind.
     pub fn heap(&mut self, kind: SectionKind) -> Result<()> {
-        self.begin(kind, Sort::Heap, PAYLOAD_WORDS)
+        self.begin(kind, Sort::Heap)
     }
 
-    fn begin(&mut self, kind: SectionKind, sort: Sort, room: usize) -> Result<()> {
+    fn begin(&mut self, kind: SectionKind, sort: Sort) -> Result<()> {
         assert!(self.sections.iter().all(|section| section.kind != kind), "two sections of {kind:?}");
         assert!(self.sections.len() < MAX_SECTIONS, "too many sections");
         self.end()?;
-        self.sections.push(Section { kind, sort, count: 0, first: self.stream.pages, fences: 0 });
+        self.sections.push(Section { kind, sort, count: 0, pages: 0, first: self.stream.pages, fences: 0 });
         self.fences.push(Vec::new());
-        self.room = room;
         self.last.clear();
         Ok(())
     }
@@ -191,33 +190,31 @@ impl RunWriter {
     #[inline]
     fn push_row(&mut self, shape: Shape, row: &[u64]) -> Result<()> {
         assert!(row.len() == shape.width, "a row of {} words among such of {}", row.len(), shape.width);
-        if self.used == self.room {
+        if let Some(last) = self.packer.last_row() {
+            assert!(last.first() < row.first() || last < row, "rows are not in order");
+            if self.packer.push(row) {
+                self.count(1);
+                return Ok(());
+            }
             self.close_page()?;
         }
-        if self.used == 0 {
-            // An empty one comes before every row.
-            assert!(self.last[..] < *row, "rows are not in order");
-            if let Some(fences) = self.fences.last_mut() {
-                fences.extend_from_slice(&row[..shape.key]);
-            }
+        // An empty one comes before every row.
+        assert!(self.last[..] < *row, "rows are not in order");
+        if let Some(fences) = self.fences.last_mut() {
+            fences.extend_from_slice(&row[..shape.key]);
         }
-        let (before, after) = self.stream.payload().split_at_mut(self.used);
-        if let Some(last) = self.used.checked_sub(row.len()) {
-            let last = &before[last..];
-            assert!(last.first() < row.first() || last < row, "rows are not in order");
-        }
-        after[..row.len()].copy_from_slice(row);
-        self.used += row.len();
+        // An empty page has room for any row.
+        self.packer.push(row);
         self.count(1);
         Ok(())
     }
 
     fn push_words(&mut self, mut words: &[u64]) -> Result<()> {
         while !words.is_empty() {
-            if self.used == self.room {
+            if self.used == PAYLOAD_WORDS {
                 self.close_page()?;
             }
-            let (now, later) = words.split_at(words.len().min(self.room - self.used));
+            let (now, later) = words.split_at(words.len().min(PAYLOAD_WORDS - self.used));
             self.stream.payload()[self.used..self.used + now.len()].copy_from_slice(now);
             self.used += now.len();
             self.count(now.len());
@@ -244,46 +241,26 @@ impl RunWriter {
         }
     }
 
-    /// Ends the page being written, and the page of filters if that is now full.
+    /// Ends the page being written.
     fn close_page(&mut self) -> Result<()> {
-        let Some(section) = self.sections.last() else { return Ok(()) };
-        let number = self.sections.len() as u32 - 1;
-        if let Sort::Rows(shape) = section.sort {
-            let rows = &self.stream.buffer[self.stream.full][2..2 + self.used];
+        let number = (self.sections.len() - 1) as u32;
+        if let Some(last) = self.packer.last_row() {
             self.last.clear();
-            self.last.extend_from_slice(&rows[self.used - shape.width..]);
-            if shape.filter {
-                let start = self.filters.len();
-                self.filters.resize(start + shape.filter_words(), 0);
-                filter::add(rows, shape.width, &mut self.filters[start..]);
-            }
+            self.last.extend_from_slice(last);
+            self.used = self.packer.pack(self.stream.payload());
         }
         self.stream.close(number, self.used)?;
         self.used = 0;
-        if let Sort::Rows(shape) = section.sort
-            && let Some(most) = shape.filters_in_page()
-            && self.filters.len() == most as usize * shape.filter_words()
-        {
-            self.close_filters()?;
+        if let Some(section) = self.sections.last_mut() {
+            section.pages += 1;
         }
-        Ok(())
-    }
-
-    /// Writes the filters of the pages since the last page of filters, if there are any.
-    fn close_filters(&mut self) -> Result<()> {
-        let number = self.sections.len() as u32 - 1;
-        self.stream.write(number | FILTERS, &self.filters, PAYLOAD_WORDS)?;
-        self.filters.clear();
         Ok(())
     }
 
     /// Ends the section being written.
     fn end(&mut self) -> Result<()> {
-        if self.used > 0 {
+        if self.used > 0 || self.packer.last_row().is_some() {
             self.close_page()?;
-        }
-        if !self.filters.is_empty() {
-            self.close_filters()?;
         }
         Ok(())
     }

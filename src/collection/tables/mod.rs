@@ -17,6 +17,7 @@ pub(in crate::collection) mod records;
 pub(in crate::collection) mod rows;
 pub(in crate::collection) mod sets;
 pub(in crate::collection) mod sources;
+pub(in crate::collection) mod tokens;
 
 use std::sync::Arc;
 

@@ -1,23 +1,108 @@
 //! Stored postings under keys.
+//!
+//! Where sets are measured, keys only say who may be alike. Then a collection keeps their high bits alone: two keys that agree in these
+//! make texts meet that share nothing there, and measuring tells. No pair is lost, and no count of shared keys comes out too low, since
+//! whatever shares a key shares its high bits.
 
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::rows::posting_of_row;
+use crate::collection::tables::document::{pack, unpack};
+use crate::collection::tables::rows::columns;
+use crate::config::Config;
+use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::Posting;
+use crate::limits::sized;
+
+/// High bits of a key that are kept, where that will do. Of 2^28 postings one in 4,096 that is met has another key.
+const KEY_BITS: u32 = sized(40, 24);
+
+/// How keys stand in rows.
+#[derive(Clone, Copy, Debug)]
+pub struct PostingForm {
+    /// Low bits that are left out.
+    cut: u32,
+}
+
+impl PostingForm {
+    /// That of a collection of this configuration.
+    pub fn of(config: &Config) -> PostingForm {
+        let proposes = config.rule().is_some_and(|rule| rule.has_prefixes());
+        PostingForm { cut: if proposes { u64::BITS - KEY_BITS } else { 0 } }
+    }
+
+    /// How many keys there may be: those of rows are below.
+    pub fn keys(self) -> u128 {
+        1 << (u64::BITS - self.cut)
+    }
+
+    /// What stands for a key. Inverted, so that greater keys come first.
+    pub fn key_of(self, key: u64) -> u64 {
+        !key >> self.cut
+    }
+
+    /// The row of a posting.
+    pub fn to_row(self, posting: &Posting) -> [u64; 2] {
+        [self.key_of(posting.key), !pack(posting.size, posting.doc)]
+    }
+
+    /// Hands on the rows of postings that come in descending order: ascending, each once.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub fn each_row<'a>(
+        self,
+        postings: impl Iterator<Item = &'a Posting>,
+        each: &mut dyn FnMut(&[u64; 2]) -> Result<()>,
+    ) -> Result<()> {
+        let mut rows = postings.map(|posting| self.to_row(posting)).peekable();
+        // Of keys that are one row's, the postings are in the order of whole keys.
+        let mut same: Vec<[u64; 2]> = Vec::new();
+        while let Some(row) = rows.next() {
+            if same.is_empty() && rows.peek().is_none_or(|next| next[0] != row[0]) {
+                each(&row)?;
+                continue;
+            }
+            same.push(row);
+            if rows.peek().is_none_or(|next| next[0] != row[0]) {
+                same.sort_unstable();
+                same.dedup();
+                same.drain(..).try_for_each(|row| each(&row))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The size and the content of a posting's row.
+pub fn size_and_content(row: &[u64]) -> (u32, Doc) {
+    let [_, of] = columns(row);
+    unpack(!of)
+}
 
 /// Appends the postings of live contents under ascending, distinct keys to `found`, which is empty: ascending.
 ///
 /// # Errors
 /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
-pub fn live_postings(tables: &Tables, keys: &[u64], dead: &Dead, found: &mut Vec<Posting>) -> Result<()> {
-    let inverted: Vec<u64> = keys.iter().rev().map(|key| !key).collect();
+pub fn live_postings(
+    tables: &Tables,
+    form: PostingForm,
+    keys: &[u64],
+    dead: &Dead,
+    found: &mut Vec<Posting>,
+) -> Result<()> {
+    let same = |a: &u64, b: &u64| form.key_of(*a) == form.key_of(*b);
+    // By what stands for them, ascending: mostly one key each.
+    let mut wanted: Vec<&[u64]> = keys.chunk_by(same).collect();
+    wanted.reverse();
+    let rows_keys: Vec<u64> = wanted.iter().map(|keys| form.key_of(keys[0])).collect();
     for run in &tables.runs {
         let Some(rows) = run.rows(POSTINGS.kind) else { continue };
         let before = found.len();
-        rows.probe(1, &inverted, &mut |_, row| {
-            found.push(posting_of_row(row));
+        rows.probe(1, &rows_keys, &mut |at, row| {
+            let (size, doc) = size_and_content(row);
+            found.extend(wanted[at].iter().rev().map(|key| Posting { key: *key, size, doc }));
             Ok(())
         })?;
         // Inverted, they come in descending order.
@@ -27,4 +112,33 @@ pub fn live_postings(tables: &Tables, keys: &[u64], dead: &Dead, found: &mut Vec
     // Made for lists that are sorted in parts: each run has left one.
     found.sort();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rows_ascend_and_none_is_missing(
+            keys in prop::collection::vec((0..6u64, 0..4u64, 0..3u32, 0..3u32), 0..60), cut in any::<bool>(),
+        ) {
+            let form = PostingForm { cut: if cut { u64::BITS - KEY_BITS } else { 0 } };
+            // Keys that agree in their high bits, and others.
+            let posting = |(high, low, size, doc)| Posting { key: high << 62 | low, size, doc };
+            let postings: BTreeSet<Posting> = keys.into_iter().map(posting).collect();
+            let mut rows = Vec::new();
+            form.each_row(postings.iter().rev(), &mut |row| {
+                rows.push(*row);
+                Ok(())
+            }).expect("nothing fails");
+            prop_assert!(rows.is_sorted_by(|a, b| a < b));
+            let expected: BTreeSet<[u64; 2]> = postings.iter().map(|posting| form.to_row(posting)).collect();
+            prop_assert!(rows.into_iter().eq(expected));
+        }
+    }
 }

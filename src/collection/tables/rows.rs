@@ -2,7 +2,7 @@
 //! commit is for readers to check. What is said of documents and sources has files of its own.
 
 use crate::collection::tables::document::{pack, unpack, wide};
-use crate::flow::{NO_DOC, Posting};
+use crate::document::NO_DOC;
 
 /// The columns of a row, which has the width of its table.
 ///
@@ -57,13 +57,24 @@ impl StoredContent {
     }
 }
 
+/// Where the tokens of a text are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenPlace {
+    /// The first word of their block in the heap.
+    pub start: u64,
+    /// Which text of the block they are, from 0.
+    pub ordinal: u32,
+}
+
 /// A row of texts.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredText {
     /// The content.
     pub content: u64,
-    /// Where its set starts in the heap of sets.
+    /// Where its set starts in the heap of sets, or the block with its tokens in that of tokens.
     pub start: u64,
+    /// Which text of that block it is, from 0; 0 for a set.
+    pub ordinal: u32,
     /// Members of the set.
     pub size: u32,
     /// The digest of the canonical text.
@@ -76,14 +87,44 @@ impl StoredText {
 
     /// What a row says.
     pub fn of_row(row: &[u64]) -> StoredText {
-        let [content, start, size, high, low] = columns(row);
-        StoredText { content, start, size: size as u32, digest: wide(high, low) }
+        let [content, start, place, high, low] = columns(row);
+        let (ordinal, size) = unpack(place);
+        StoredText { content, start, ordinal, size, digest: wide(high, low) }
+    }
+
+    /// Says where its tokens are.
+    pub fn put(&mut self, place: TokenPlace) {
+        (self.start, self.ordinal) = (place.start, place.ordinal);
     }
 
     /// The row.
     pub fn to_row(self) -> [u64; 5] {
         let [high, low] = halves(self.digest);
-        [self.content, self.start, u64::from(self.size), high, low]
+        [self.content, self.start, pack(self.ordinal, self.size), high, low]
+    }
+}
+
+/// A row of vocabularies.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredVocabulary {
+    /// Its number in the run, by which blocks of tokens name it.
+    pub number: u64,
+    /// Where it starts in the heap of tokens.
+    pub start: u64,
+    /// Its tokens, a word each.
+    pub words: u64,
+}
+
+impl StoredVocabulary {
+    /// What a row says.
+    pub fn of_row(row: &[u64]) -> StoredVocabulary {
+        let [number, start, words] = columns(row);
+        StoredVocabulary { number, start, words }
+    }
+
+    /// The row.
+    pub fn to_row(self) -> [u64; 3] {
+        [self.number, self.start, self.words]
     }
 }
 
@@ -113,18 +154,6 @@ impl StoredDigest {
     pub fn is_live(&self) -> bool {
         self.content != u64::from(NO_DOC)
     }
-}
-
-/// The posting of a row. Its words are inverted, so that greater keys come first.
-pub fn posting_of_row(row: &[u64]) -> Posting {
-    let [key, of] = columns(row).map(|word: u64| !word);
-    let (size, doc) = unpack(of);
-    Posting { key, size, doc }
-}
-
-/// The row of a posting.
-pub fn posting_to_row(posting: &Posting) -> [u64; 2] {
-    [!posting.key, !pack(posting.size, posting.doc)]
 }
 
 /// A row of members: a document of a content.

@@ -1,12 +1,16 @@
 //! The stored sets of contents: what their sketches are, a word a member; and which of them are compared.
+//!
+//! A run has sets as they are, or the tokens that they follow from.
 
 use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
-use crate::collection::run::schema::{SCOPES, SETS, TEXTS};
+use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredScope, StoredText};
+use crate::collection::tables::tokens::TokenCursor;
 use crate::document::Doc;
 use crate::error::{Error, Result};
+use std::sync::{Mutex, PoisonError};
 
 /// Reads the set of a content, given the tables.
 ///
@@ -51,16 +55,14 @@ fn each_set_in(
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
     let mut found = vec![false; contents.len()];
-    let mut cursor = HeapCursor::default();
+    let mut cursor = SetCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
         let text = StoredText::of_row(row);
         if !wanted(text.size) {
             return Ok(());
         }
-        set.clear();
-        let heap = run.heap(SETS).ok_or_else(|| no_heap(run))?;
-        cursor.read(heap, text.start, text.size as usize, set)?;
+        cursor.read(run, &text, set)?;
         each(at, set)
     })?;
     match found.iter().position(|found| !found) {
@@ -69,8 +71,48 @@ fn each_set_in(
     }
 }
 
-fn no_heap(run: &RunReader) -> Error {
-    Error::damaged(run.path(), 0, "texts without their sets")
+/// Reads of sets that come in about the order in which they lie.
+#[derive(Debug, Default)]
+pub struct SetCursor {
+    sets: HeapCursor,
+    tokens: TokenCursor,
+}
+
+/// Cursors of those who ask for one set at a time, from any thread.
+#[derive(Debug, Default)]
+pub struct SetCursors(Mutex<Vec<SetCursor>>);
+
+impl SetCursors {
+    /// The set of a text of `run`, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
+        let cursors = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cursor = {
+            let mut cursors = cursors();
+            let near = cursors.iter().position(|cursor| cursor.tokens.is_at(run, text));
+            near.map(|at| cursors.swap_remove(at)).or_else(|| cursors.pop()).unwrap_or_default()
+        };
+        let read = cursor.read(run, text, set);
+        cursors().push(cursor);
+        read
+    }
+}
+
+impl SetCursor {
+    /// The set of a text of `run`, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn read(&mut self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
+        if run.heap(TOKENS).is_some() {
+            return self.tokens.set(run, text, set);
+        }
+        let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
+        set.clear();
+        self.sets.read(heap, text.start, text.size as usize, set)
+    }
 }
 
 /// A content that other rows speak of and that no run has.

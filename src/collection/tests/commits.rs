@@ -59,7 +59,7 @@ pub(in crate::collection) fn contents(snapshot: &Snapshot, with_logs: bool) -> R
 
 fn add_run(writer: &Writer, next: &mut Manifest, rows: &[u64]) -> Result<()> {
     let (id, mut run) = writer.begin_run(next)?;
-    run.rows(ROWS, Shape { width: 1, key: 1, filter: false })?;
+    run.rows(ROWS, Shape { width: 1, key: 1 })?;
     rows.iter().try_for_each(|row| run.push(&[*row]))?;
     let summary = run.finish()?;
     let count = [("rows".to_owned(), summary.sections[0].1)].into();
@@ -467,9 +467,10 @@ fn a_run_that_could_not_be_written_stays_so() {
         for fault in [Fault::Eio, Fault::Enospc, Fault::ShortWrite] {
             let folder = Simulated::new();
             let mut run = RunWriter::create(&folder, "run-00000001", 7, 1).expect("created");
-            run.rows(SectionKind(7), Shape { width: 1, key: 1, filter: false }).expect("begun");
+            run.rows(SectionKind(7), Shape { width: 1, key: 1 }).expect("begun");
             folder.fail_at(folder.operations() + failing, fault);
-            let outcomes: Vec<Result<()>> = (0..1 << 20).map(|row| run.push(&[row])).collect();
+            // So far apart that a page has few.
+            let outcomes: Vec<Result<()>> = (0..1u64 << 20).map(|row| run.push(&[row << 44])).collect();
             let first = outcomes.iter().position(Result::is_err).expect("a failure");
             assert!(first > 100_000, "the buffer was full when it failed: {first}");
             // Each time that the buffer is full again.

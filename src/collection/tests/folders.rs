@@ -33,7 +33,7 @@ fn runs_that_are_not_those_of_the_manifest_are_refused() {
                 run.push(&[1]).expect("pushed");
             }
         } else {
-            run.rows(SectionKind(1), Shape { width: 1, key: 1, filter: false }).expect("begun");
+            run.rows(SectionKind(1), Shape { width: 1, key: 1 }).expect("begun");
             [20, 2000].iter().for_each(|row| run.push(&[*row]).expect("pushed"));
         }
         run.finish().expect("finished");

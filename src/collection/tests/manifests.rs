@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collection::tests::commits::{open, open_or_create, share, step};
 use crate::collection::*;
-use crate::config::{Config, Fold};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::hex;
 use crate::storage::{Simulated, Storage};
@@ -62,7 +62,7 @@ fn the_form_is_the_one_described() {
 #[test]
 fn every_bit_turned_over_is_noticed() {
     let bytes = sample().to_bytes().expect("bytes");
-    let mut newer = 0;
+    let mut others = 0;
     for at in 0..bytes.len() {
         for bit in 0..8 {
             let mut damaged = bytes.clone();
@@ -71,13 +71,17 @@ fn every_bit_turned_over_is_noticed() {
                 Error::Damaged { offset, .. } => assert!(offset <= bytes.len() as u64),
                 Error::NewerFormat { found, known, .. } => {
                     assert!(found > known);
-                    newer += 1;
+                    others += 1;
+                }
+                Error::OlderFormat { found, known, .. } => {
+                    assert!(found < known);
+                    others += 1;
                 }
                 other => panic!("byte {at}, bit {bit}: {other}"),
             }
         }
     }
-    assert_eq!(newer, 2, "2 with one bit turned over is 3, 6, 0 or no digit");
+    assert_eq!(others, 3, "3 with one bit turned over is 1, 2, 7 or no digit");
 }
 
 #[test]
@@ -98,23 +102,27 @@ fn with_digest(start: &str, body: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_newer_format_is_told_apart_from_damage() {
-    let newer = |bytes: &[u8]| match parse(bytes) {
-        Err(Error::NewerFormat { found, known, .. }) => Some((found, known)),
+fn another_format_is_told_apart_from_damage() {
+    let other = |bytes: &[u8]| match parse(bytes) {
+        Err(Error::NewerFormat { found, known, .. } | Error::OlderFormat { found, known, .. }) => {
+            Some((found, known))
+        }
         Err(Error::Damaged { .. }) => None,
         other => panic!("{other:?}"),
     };
     let start = "alike collection, format ";
-    assert_eq!(newer(format!("{start}3, of which nothing is known").as_bytes()), Some((3, FORMAT)));
-    assert_eq!(newer(format!("{start}4294967295").as_bytes()), Some((u32::MAX, FORMAT)));
+    for found in [1, 2, 4, u32::MAX] {
+        let manifest = format!("{start}{found}, of which nothing is known");
+        assert_eq!(other(manifest.as_bytes()), Some((found, FORMAT)));
+    }
     for wrong in ["0", "01", "02", "4294967296", "-1", "+2", "x", ""] {
-        assert_eq!(newer(format!("{start}{wrong}, xxh3-128 ").as_bytes()), None, "{wrong}");
+        assert_eq!(other(format!("{start}{wrong}, xxh3-128 ").as_bytes()), None, "{wrong}");
     }
 }
 
 #[test]
 fn a_digest_does_not_make_a_manifest() {
-    let start = "alike collection, format 2, xxh3-128 ";
+    let start = "alike collection, format 3, xxh3-128 ";
     let text = String::from_utf8(sample().to_bytes().expect("bytes")).expect("text");
     let body = text.split_once('\n').expect("two lines or more").1;
     assert_eq!(parse(&with_digest(start, body)).expect("as it was"), sample());
@@ -138,24 +146,6 @@ fn a_digest_does_not_make_a_manifest() {
         let outcome = parse(&with_digest(start, &body.replacen(old, new, 1)));
         assert!(matches!(outcome, Err(Error::Damaged { .. })), "{new}: {outcome:?}");
     }
-}
-
-/// What made it knew of no folding, so its tokens are those of no folding.
-#[test]
-fn a_manifest_of_format_1_folds_nothing() {
-    let text = String::from_utf8(sample().to_bytes().expect("bytes")).expect("text");
-    let body = text.split_once('\n').expect("two lines or more").1;
-    let fold = "\n      \"fold\": [\n        \"forms\"\n      ],";
-    assert_eq!(body.matches(fold).count(), 1, "{body}");
-    let old = parse(&with_digest("alike collection, format 1, xxh3-128 ", &body.replacen(fold, "", 1)));
-    let mut expected = sample();
-    assert_eq!(expected.config.text.fold, Fold::FORMS);
-    expected.config.text.fold = Fold::NONE;
-    let old = old.expect("a manifest");
-    assert_eq!(old, expected);
-    // The next one says so.
-    let again = parse(&old.to_bytes().expect("bytes")).expect("a manifest");
-    assert_eq!(again, expected);
 }
 
 #[test]
@@ -257,7 +247,7 @@ fn a_damaged_newest_manifest_is_no_step_back() {
     for offset in 0..length {
         folder.flip("manifest-00000004", offset, 1).expect("flipped");
         match Snapshot::open(&storage) {
-            Err(Error::Damaged { .. } | Error::NewerFormat { .. }) => {}
+            Err(Error::Damaged { .. } | Error::NewerFormat { .. } | Error::OlderFormat { .. }) => {}
             other => panic!("byte {offset}: {other:?}"),
         }
         folder.flip("manifest-00000004", offset, 1).expect("flipped back");

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::collection::run::page::{PAGE_BYTES, PAYLOAD_WORDS};
+use crate::collection::run::page::PAGE_BYTES;
+use crate::collection::run::rows::packed::MOST_ROWS;
 use crate::collection::{Merge, merge};
 
 const ROWS: SectionKind = SectionKind(1);
@@ -36,7 +37,7 @@ proptest! {
         counts in prop::collection::vec(prop_oneof![0..3u64, 0..900u64], 0..6), from in 0..30u64, to in 10..70u64,
     ) {
         let (storage, key) = (Memory::default(), key.index(width + 1));
-        let shape = Shape { width, key: key.max(1), filter: false };
+        let shape = Shape { width, key: key.max(1) };
         let mut expected = Rows::new();
         let mut runs = Vec::new();
         for (number, &count) in counts.iter().enumerate().rev() {
@@ -64,7 +65,7 @@ proptest! {
 fn nothing_and_one_run_are_merged_like_many() {
     assert!(all(merge(Vec::new(), 1)).is_empty());
     let storage = Memory::default();
-    let shape = Shape { width: 2, key: 1, filter: false };
+    let shape = Shape { width: 2, key: 1 };
     let rows: Vec<Vec<u64>> = (0..2000).map(|i| vec![i / 3, i]).collect();
     let run = run(&storage, "a", shape, &rows);
     let scan = || run.rows(ROWS).expect("rows").scan(&[], None);
@@ -75,8 +76,9 @@ fn nothing_and_one_run_are_merged_like_many() {
 #[test]
 fn an_error_ends_a_merge() {
     let storage = Memory::default();
-    let shape = Shape { width: 1, key: 1, filter: false };
-    let rows: Vec<Vec<u64>> = (0..2000).map(|i| vec![i]).collect();
+    let shape = Shape { width: 1, key: 1 };
+    // A bit a row: as many rows are in a page as may be.
+    let rows: Vec<Vec<u64>> = (0..5 * MOST_ROWS as u64).map(|i| vec![i]).collect();
     let (good, bad) = (run(&storage, "a", shape, &rows), run(&storage, "b", shape, &rows));
     let mut bytes = storage.bytes("b");
     bytes[PAGE_BYTES * 2 + 100] ^= 1;
@@ -92,6 +94,6 @@ fn an_error_ends_a_merge() {
         count += 1;
     };
     assert!(matches!(error, Error::Damaged { offset, .. } if offset == 2 * PAGE_BYTES as u64), "{error}");
-    assert_eq!(count, 2 * PAYLOAD_WORDS as u64);
+    assert_eq!(count, 2 * MOST_ROWS as u64);
     assert!(merge.next_row().expect("at its end").is_none());
 }

@@ -2,15 +2,14 @@
 //! which cross between processes only to who asks for them.
 
 use super::*;
-use crate::collection::run::directory::{FENCES, FILTERS};
 use crate::collection::run::page::PAGE_BYTES;
 
 const BEFORE: SectionKind = SectionKind(3);
 const ROWS: SectionKind = SectionKind(7);
 const BEHIND: SectionKind = SectionKind(4);
-const SHAPE: Shape = Shape { width: 2, key: 2, filter: true };
+const SHAPE: Shape = Shape { width: 2, key: 2 };
 
-/// A heap of a dozen pages, rows of sixty, and another heap.
+/// A heap of a dozen pages, rows of many, and another heap.
 fn written() -> Memory {
     let storage = Memory::default();
     write(&storage, "a", |writer| {
@@ -24,11 +23,10 @@ fn written() -> Memory {
     storage
 }
 
-/// The section of each page; pages of rows and of their filters are of one.
+/// The section of each page.
 fn sections(bytes: &[u8]) -> Vec<u32> {
     let section = |page: &[u8]| u32::from_le_bytes(page[12..16].try_into().expect("four"));
-    let of_rows = |section: u32| if section < FENCES { section & !FILTERS } else { section };
-    bytes.chunks(PAGE_BYTES).map(|page| of_rows(section(page))).collect()
+    bytes.chunks(PAGE_BYTES).map(section).collect()
 }
 
 #[test]

@@ -295,7 +295,7 @@ fn nothing_is_written_when_the_writer_is_gone() {
     let (_, mut run) = writer.begin_run(&mut next).expect("begun");
     let mut log = writer.begin_changes(&next).expect("begun");
     drop(writer);
-    run.rows(SectionKind(1), Shape { width: 1, key: 1, filter: false }).expect("nothing is written yet");
+    run.rows(SectionKind(1), Shape { width: 1, key: 1 }).expect("nothing is written yet");
     assert!(matches!(run.finish(), Err(Error::Io { .. })));
     assert!(matches!(log.append(b"x"), Err(Error::Io { .. })));
 }

@@ -23,9 +23,9 @@ fn rows(width: usize, count: usize, most: u64, seed: u64) -> Rows {
 fn case() -> impl Strategy<Value = (Shape, Rows)> {
     let count = prop_oneof![0..3usize, 0..400usize, 3000..6000usize];
     let most = prop_oneof![Just(3u64), Just(20), Just(1000), Just(u64::MAX)];
-    (1..=8usize, any::<prop::sample::Index>(), any::<bool>(), count, most, any::<u32>()).prop_map(
-        |(width, key, filter, count, most, seed)| {
-            let shape = Shape { width, key: 1 + key.index(width), filter };
+    (1..=8usize, any::<prop::sample::Index>(), count, most, any::<u32>()).prop_map(
+        |(width, key, count, most, seed)| {
+            let shape = Shape { width, key: 1 + key.index(width) };
             (shape, rows(width, count, most, u64::from(seed) << 20))
         },
     )
@@ -113,7 +113,7 @@ proptest! {
         }
         storage.reads();
         prop_assert_eq!(probed(&reader, prefix, &keys), expected);
-        // With fences and all that is in between, and filters asked in vain: never much more than there is.
+        // With fences and all that is in between: never more than there is.
         let (_, pages) = storage.reads();
         let most = storage.bytes("a").len() / PAGE_BYTES;
         prop_assert!(pages <= most || cfg!(alike_tiny), "{} pages of {}", pages, most);
@@ -164,22 +164,22 @@ fn long_scans_and_heaps_go_block_by_block() {
     let storage = Memory::default();
     let words: Vec<u64> = (0..100_000).map(mix).collect();
     write(&storage, "a", |writer| {
-        writer.rows(ROWS, Shape { width: 1, key: 1, filter: true })?;
+        writer.rows(ROWS, Shape { width: 1, key: 1 })?;
         (0..100_000).try_for_each(|i| writer.push(&[i * 3]))?;
         writer.heap(HEAP)?;
         writer.push(&words)?;
-        writer.rows(OTHER, Shape { width: 510, key: 2, filter: true })?;
-        (0..600u64).try_for_each(|i| writer.push(&[i; 510]))
+        writer.rows(OTHER, Shape { width: 400, key: 2 })?;
+        (0..600u64).try_for_each(|i| writer.push(&[mix(i) >> 10 | i << 54; 400]))
     });
     let reader = open(&storage, "a").expect("opened");
     assert_eq!(reader.kinds().collect::<Vec<_>>(), [ROWS, HEAP, OTHER]);
     storage.reads();
     let found = all(reader.rows(ROWS).expect("rows").scan(&[], None)).expect("scanned");
     assert!(found.concat().into_iter().eq((0..100_000).map(|i| i * 3)));
-    // 197 pages of rows and 33 of filters, of which the last is of no use; no fences.
-    assert_eq!(storage.reads(), (4, 229));
+    // 1,024 rows are a page, although two bits a row leave room for more; no fences.
+    assert_eq!(storage.reads(), (2, 98));
     let found = all(reader.rows(OTHER).expect("rows").scan(&[], None)).expect("scanned");
-    assert!(found.len() == 600 && (0..).zip(&found).all(|(i, row)| *row == [i; 510]));
+    assert!(found.len() == 600 && (0..).zip(&found).all(|(i, row)| *row == [mix(i) >> 10 | i << 54; 400]));
     storage.reads();
     let mut found = Vec::new();
     reader.heap(HEAP).expect("a heap").read(13, 90_000, &mut found).expect("read");
@@ -189,12 +189,13 @@ fn long_scans_and_heaps_go_block_by_block() {
 
 #[test]
 #[cfg_attr(alike_tiny, ignore = "counts what is in pages of 4,096 bytes")]
-fn probes_read_each_page_once_and_filters_spare_most_of_those_in_vain() {
+fn probes_read_each_page_once() {
     let storage = Memory::default();
-    let shape = Shape { width: 2, key: 1, filter: true };
+    let shape = Shape { width: 2, key: 1 };
+    // A page of 1,024 rows has one bit of each row's first word to tell, and ten of the second.
     write(&storage, "a", |writer| {
         writer.rows(ROWS, shape)?;
-        (0..255 * 120).try_for_each(|i| writer.push(&[i * 10, i]))
+        (0..1024 * 120).try_for_each(|i| writer.push(&[i * 10, i]))
     });
     let reader = open(&storage, "a").expect("opened");
     let section = reader.rows(ROWS).expect("rows");
@@ -211,16 +212,12 @@ fn probes_read_each_page_once_and_filters_spare_most_of_those_in_vain() {
     };
     assert_eq!(probe(&[]), (0, (2, 2)), "trailer and directory, on opening");
     assert_eq!(probe(&[70]), (1, (2, 2)), "fences, and a page");
-    // Two pages that are next to each other, one further away: no filters for one page of twelve.
-    assert_eq!(probe(&[70, 2560, 100_000]), (3, (2, 3)));
-    // Every page is wanted, for a key that is there: ten pages of filters in vain, at most nine of them asked.
-    let (found, (reads, pages)) = probe(&(0..120).map(|page| (page * 255 + 7) * 10).collect::<Vec<_>>());
-    assert_eq!(found, 120);
-    assert!(pages <= 129 + 9 && reads <= 13, "{reads} reads of {pages} pages");
-    // The same for keys that are not: ten pages of filters, and of 120 those that a filter lets through.
-    let (found, (_, pages)) = probe(&(0..120).map(|page| (page * 255 + 7) * 10 + 1).collect::<Vec<_>>());
-    assert_eq!(found, 0);
-    assert!((10..20).contains(&pages), "{pages} pages");
+    // Two pages that are next to each other, one further away.
+    assert_eq!(probe(&[70, 10_250, 400_000]), (3, (2, 3)));
+    for miss in [0, 1] {
+        let keys: Vec<u64> = (0..120).map(|page| (page * 1024 + 7) * 10 + miss).collect();
+        assert_eq!(probe(&keys), (if miss == 0 { 120 } else { 0 }, (2, 120)), "every page is wanted");
+    }
 }
 
 #[test]
@@ -228,7 +225,7 @@ fn one_key_may_have_more_rows_than_are_planned_at_once() {
     let storage = Memory::default();
     let (rows, key) = (2000 * 255u64, 5);
     write(&storage, "a", |writer| {
-        writer.rows(ROWS, Shape { width: 2, key: 2, filter: true })?;
+        writer.rows(ROWS, Shape { width: 2, key: 2 })?;
         writer.push(&[1, 1])?;
         (0..rows).try_for_each(|i| writer.push(&[key, i]))?;
         writer.push(&[9, 9])
@@ -254,7 +251,7 @@ fn one_key_may_have_more_rows_than_are_planned_at_once() {
 #[test]
 fn what_each_gives_ends_a_probe() {
     let rows: Rows = (0..1000).map(|i| vec![i]).collect();
-    let (_, reader) = written(Shape { width: 1, key: 1, filter: false }, &rows);
+    let (_, reader) = written(Shape { width: 1, key: 1 }, &rows);
     let mut calls = 0;
     let outcome = reader.rows(ROWS).expect("rows").probe(1, &[1, 2, 3], &mut |_, _| {
         calls += 1;
@@ -266,7 +263,7 @@ fn what_each_gives_ends_a_probe() {
 #[test]
 fn several_read_a_run_at_once() {
     let rows = rows(2, 5000, u64::MAX, 1);
-    let (_, reader) = written(Shape { width: 2, key: 1, filter: true }, &rows);
+    let (_, reader) = written(Shape { width: 2, key: 1 }, &rows);
     let keys = some_keys(&rows, 1, 3, 4);
     let expected = probed(&reader, 1, &keys);
     assert!(expected.len() > 100);
@@ -284,14 +281,14 @@ fn panics(what: impl FnOnce(&mut RunWriter) -> Result<()> + std::panic::UnwindSa
 
 #[test]
 fn a_writer_takes_nothing_out_of_order() {
-    let shape = Shape { width: 2, key: 1, filter: false };
+    let shape = Shape { width: 2, key: 1 };
     assert!(!panics(|w| w.rows(ROWS, shape).and_then(|()| w.push(&[1, 2])).and_then(|()| w.push(&[1, 3]))));
     assert!(panics(|w| w.rows(ROWS, shape).and_then(|()| w.push(&[1, 2])).and_then(|()| w.push(&[1, 2]))));
     assert!(panics(|w| w.rows(ROWS, shape).and_then(|()| w.push(&[1, 2])).and_then(|()| w.push(&[0, 3]))));
     assert!(panics(|w| w.rows(ROWS, shape).and_then(|()| w.push(&[1, 2, 3]))));
     assert!(panics(|w| w.rows(ROWS, Shape { key: 3, ..shape })));
     assert!(panics(|w| w.rows(ROWS, Shape { key: 0, ..shape })));
-    assert!(panics(|w| w.rows(ROWS, Shape { width: 511, ..shape })));
+    assert!(panics(|w| w.rows(ROWS, Shape { width: 426, ..shape })));
     assert!(panics(|w| w.rows(ROWS, shape).and_then(|()| w.heap(ROWS))));
     assert!(panics(|w| w.push(&[1])));
     assert!(panics(|w| w.rows(ROWS, shape).map(|()| assert_eq!(w.position(), 0))));

@@ -27,7 +27,7 @@ use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
 use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
-use crate::flow::stored::Stored;
+use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
 use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
 use crate::sketch::spread;
@@ -322,8 +322,9 @@ impl Intake {
             if self.has_keys {
                 self.sketch(doc, salt.unwrap_or(0));
             }
-            let set = if self.has_keys { self.sketcher.words() } else { &[] };
-            keepers.keep(self.worker, |keeper| keeper.text(doc, digest, salt, set))?;
+            let (set, tokens) =
+                if self.has_keys { self.sketcher.words_and_tokens() } else { (&[][..], &[][..]) };
+            keepers.keep(self.worker, |keeper| keeper.text(doc, &KeptText { digest, salt, set, tokens }))?;
         }
         Ok(())
     }
@@ -344,7 +345,7 @@ impl Intake {
     /// Whether the memory has room for what is made of the text last read; if not, the run ends.
     fn has_room(&mut self, record: &Record<'_>) -> bool {
         let (bytes, text) = (record.raw.len(), record.text.len());
-        let refused = self.room.refuses(record.position.offset(), bytes, text, self.sketcher.tokens());
+        let refused = self.room.refuses(record.position.offset(), bytes, text, self.sketcher.tokens().len());
         let fits = refused.is_none();
         if let Some(why) = refused {
             self.unfit.get_or_insert((record.position, why));

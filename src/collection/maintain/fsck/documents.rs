@@ -3,12 +3,13 @@
 use super::check::{Check, hashed};
 use crate::collection::HeapCursor;
 use crate::collection::run::schema::{
-    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SCOPES, SETS, SIGNATURES, TEXTS,
+    CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SCOPES, SIGNATURES, TEXTS,
 };
 use crate::collection::tables::document::Document;
 use crate::collection::tables::rows::{
     StoredDigest, StoredMember, StoredScope, StoredSignature, StoredText, halves,
 };
+use crate::collection::tables::sets::SetCursor;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::id_digest;
@@ -90,7 +91,7 @@ impl Check<'_> {
         })?;
         self.scopes()?;
         let rule = self.manifest.config.rule();
-        let (mut set, mut cursor) = (Vec::new(), HeapCursor::default());
+        let (mut set, mut cursor) = (Vec::new(), SetCursor::default());
         self.each_row(TEXTS, &mut |check, row, run| {
             let text = StoredText::of_row(row);
             if text.content >= u64::from(check.manifest.next_content) {
@@ -102,10 +103,7 @@ impl Check<'_> {
             if !named {
                 check.wrong(TEXTS, row, "its digest names another content, or none");
             }
-            let heap = run.heap(SETS);
-            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
-            set.clear();
-            cursor.read(heap, text.start, text.size as usize, &mut set)?;
+            cursor.read(run, &text, &mut set)?;
             if !rule.map_or(set.is_empty(), |rule| rule.is_sketch(&set)) {
                 check.wrong(TEXTS, row, "its set is not in order");
                 return Ok(());

@@ -3,10 +3,9 @@
 use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::frozen::frozen;
-use crate::collection::tables::rows::posting_of_row;
+use crate::collection::tables::postings::{PostingForm, size_and_content};
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Posting;
 use crate::simd::Simd;
 use crate::sketch::spread;
 use crate::sketcher::Sketcher;
@@ -23,20 +22,20 @@ impl Check<'_> {
     pub(super) fn expect_postings(&mut self, content: Doc, set: &[u64]) {
         let (Some(sketcher), Some(fact)) = (&mut self.sketcher, self.facts.get_mut(&content)) else { return };
         let (keys, size) = sketcher.keys_of(set);
+        let form = PostingForm::of(&self.manifest.config);
         self.keys.clear();
-        self.keys.extend_from_slice(keys);
+        self.keys.extend(keys.iter().map(|key| form.key_of(spread(*key) ^ fact.salt.unwrap_or(0))));
         self.keys.sort_unstable();
         self.keys.dedup();
         for key in &self.keys {
-            fact.postings =
-                fact.postings.wrapping_add(hashed(&[spread(*key) ^ fact.salt.unwrap_or(0), u64::from(size)]));
+            fact.postings = fact.postings.wrapping_add(hashed(&[*key, u64::from(size)]));
         }
     }
 
     /// Takes off what they are.
     pub(super) fn postings(&mut self) -> Result<()> {
         self.each_row(POSTINGS, &mut |check, row, _| {
-            let Posting { key, size, doc: content } = posting_of_row(row);
+            let (key, (size, content)) = (row[0], size_and_content(row));
             if content >= check.manifest.next_content {
                 check.wrong(POSTINGS, row, "a content that is yet to come");
             }

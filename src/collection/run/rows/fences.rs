@@ -21,7 +21,7 @@ impl Fences {
         number: u32,
         shape: Shape,
     ) -> Result<Fences> {
-        let words = section.data_pages() as usize * shape.key;
+        let words = section.pages as usize * shape.key;
         let piece = shape.fences_in_page() * shape.key;
         let words = file.load(section.fences, number | FENCES, words, piece)?;
         if !words.chunks_exact(shape.key).is_sorted() {

@@ -1,7 +1,7 @@
 //! Sections of rows: what they are, and the ways to read them.
 
 pub(in crate::collection) mod fences;
-pub(in crate::collection) mod filter;
+pub(in crate::collection) mod packed;
 pub(in crate::collection) mod probe;
 pub(in crate::collection) mod scan;
 pub(in crate::collection) mod section;
@@ -52,8 +52,7 @@ impl RowsReader {
     /// Calls `each` with every row that begins with one of `keys`, in ascending order, and the index of that key.
     ///
     /// A key is `prefix_words` words; `keys` holds them one after another. Every page is fetched, verified and decoded
-    /// once at most, in ascending order, neighbours with one read; filters are asked where that saves reads. Memory is
-    /// bounded, however many keys there are.
+    /// once at most, in ascending order, neighbours with one read. Memory is bounded, however many keys there are.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`], and what `each` gives, which ends the probe.

@@ -1,11 +1,12 @@
-//! Probing: the rows of many keys, by fences and filters, each page once.
+//! Probing: the rows of many keys, by fences, each page once.
 
-use crate::collection::run::directory::FILTERS;
+use std::cmp::Ordering;
+
 use crate::collection::run::file::BLOCK;
-use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
+use crate::collection::run::page::{PAGE_WORDS, RawPage};
 use crate::collection::run::rows::fences::Fences;
-use crate::collection::run::rows::filter::may_hold;
-use crate::collection::run::rows::section::{SectionRows, first_from};
+use crate::collection::run::rows::packed::PackedRows;
+use crate::collection::run::rows::section::SectionRows;
 use crate::error::Result;
 use crate::limits::sized;
 
@@ -13,11 +14,6 @@ use crate::limits::sized;
 const BATCH: usize = sized(1024, 3);
 /// Pages this far apart are fetched with one read: one or two that nobody wants cost less than another read.
 const NEAR: u64 = 3;
-/// Least wanted pages for which their page of filters is fetched: it costs as much as one of them.
-const WORTH_ASKING: usize = 3;
-/// How many more pages filters may have cost than saved in a probe before they are asked no more.
-const PATIENCE: u64 = 8;
-
 /// A page that may hold rows of some keys.
 #[derive(Clone, Copy, Debug)]
 struct Touch {
@@ -47,11 +43,10 @@ pub(in crate::collection) fn probe(
         resume: 0,
         touches: Vec::new(),
         block: Vec::new(),
-        spent: 0,
-        saved: 0,
+        firsts: Vec::new(),
+        row: Vec::new(),
     };
     while probe.plan() {
-        probe.ask_filters()?;
         probe.visit(each)?;
     }
     Ok(())
@@ -69,9 +64,9 @@ struct Probe<'a> {
     resume: usize,
     touches: Vec<Touch>,
     block: Vec<RawPage>,
-    /// Pages of filters fetched, and pages that they spared.
-    spent: u64,
-    saved: u64,
+    /// The first words of the rows of the page that was visited last, and a row of it.
+    firsts: Vec<u64>,
+    row: Vec<u64>,
 }
 
 impl<'a> Probe<'a> {
@@ -104,55 +99,9 @@ impl<'a> Probe<'a> {
         !self.touches.is_empty()
     }
 
-    /// Drops the pages that hold none of their keys, as far as filters know and are worth asking.
-    fn ask_filters(&mut self) -> Result<()> {
-        let Some(group) = self.rows.shape.filters_in_page() else { return Ok(()) };
-        let (mut kept, mut start) = (0, 0);
-        while start < self.touches.len() {
-            let number = self.touches[start].page / group;
-            let end = start + self.touches[start..].partition_point(|touch| touch.page / group == number);
-            let ask = end - start >= WORTH_ASKING && self.saved + PATIENCE >= self.spent;
-            if ask {
-                self.fetch_filters(number)?;
-            }
-            let before = kept;
-            for at in start..end {
-                let touch = self.touches[at];
-                if !ask || self.may_hold(touch, (touch.page % group) as usize) {
-                    self.touches[kept] = touch;
-                    kept += 1;
-                }
-            }
-            if ask {
-                self.spent += 1;
-                self.saved += (end - start - (kept - before)) as u64;
-            }
-            start = end;
-        }
-        self.touches.truncate(kept);
-        Ok(())
-    }
-
-    /// Fetches the page of the filters of group `number`.
-    fn fetch_filters(&mut self, number: u64) -> Result<()> {
-        let (page, filters) = self.rows.section.filters_of(number);
-        let used = filters as usize * self.rows.shape.filter_words();
-        self.block.resize(1, [0; PAGE_WORDS]);
-        self.rows.file.fetch(page, self.rows.section.end(), &mut self.block)?;
-        self.rows.file.check_used(&mut self.block[0], page, self.rows.number | FILTERS, used)?;
-        Ok(())
-    }
-
-    /// Whether the page of `touch`, whose filter is number `slot` of those fetched last, may hold one of its keys.
-    fn may_hold(&mut self, touch: Touch, slot: usize) -> bool {
-        let words = self.rows.shape.filter_words();
-        let filter = &decode(&mut self.block[0]).payload()[slot * words..][..words];
-        (touch.from..touch.to).any(|key| may_hold(filter, self.keys[key * self.prefix]))
-    }
-
-    /// Fetches the pages that are left, those near each other with one read, and hands their rows on.
+    /// Fetches the pages, those near each other with one read, and hands their rows on.
     fn visit(&mut self, each: &mut dyn FnMut(usize, &[u64]) -> Result<()>) -> Result<()> {
-        let place = |touch: &Touch| self.rows.section.page_of(touch.page);
+        let place = |touch: &Touch| self.rows.section.first + touch.page;
         let mut start = 0;
         while start < self.touches.len() {
             let first = place(&self.touches[start]);
@@ -168,8 +117,13 @@ impl<'a> Probe<'a> {
             for at in start..end {
                 let touch = self.touches[at];
                 let slot = (place(&touch) - first) as usize;
-                let words = self.rows.check(&mut self.block[slot], touch.page)?;
-                find(self.keys, self.prefix, touch, words, self.rows.shape.width, each)?;
+                let packed = self.rows.packed(&mut self.block[slot], touch.page)?;
+                packed.firsts(&mut self.firsts);
+                packed.row(0, self.firsts[0], &mut self.row);
+                self.rows.check_fence(touch.page, &self.row[..self.rows.shape.key])?;
+                let keys =
+                    self.keys[touch.from * self.prefix..touch.to * self.prefix].chunks_exact(self.prefix);
+                find((touch.from..).zip(keys), &self.firsts, &packed, &mut self.row, each)?;
             }
             start = end;
         }
@@ -177,23 +131,25 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Hands on the rows of a page that begin with one of the keys of `touch`.
-fn find(
-    keys: &[u64],
-    prefix: usize,
-    touch: Touch,
-    words: &[u64],
-    width: usize,
+/// Hands on the rows of a page that begin with one of some numbered keys, given the first words of all its rows.
+fn find<'a>(
+    keys: impl Iterator<Item = (usize, &'a [u64])>,
+    firsts: &[u64],
+    packed: &PackedRows<'_>,
+    row: &mut Vec<u64>,
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
     let mut at = 0;
-    for index in touch.from..touch.to {
-        let key = &keys[index * prefix..][..prefix];
-        at = first_from(words, width, at, key);
-        while let Some(row) = words.get(at * width..(at + 1) * width)
-            && row[..prefix] == *key
-        {
-            each(index, row)?;
+    for (index, key) in keys {
+        at += firsts[at..].partition_point(|first| *first < key[0]);
+        // Of keys that begin with the same word the later ones have later rows.
+        while let Some(first) = firsts.get(at).filter(|first| **first == key[0]) {
+            packed.row(at, *first, row);
+            match row[..key.len()].cmp(key) {
+                Ordering::Less => {}
+                Ordering::Equal => each(index, row)?,
+                Ordering::Greater => break,
+            }
             at += 1;
         }
     }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::collection::run::file::BLOCK;
-use crate::collection::run::page::{PAGE_WORDS, RawPage, decode};
+use crate::collection::run::page::{PAGE_WORDS, RawPage};
 use crate::collection::run::rows::section::{SectionRows, first_from, less};
 use crate::error::Result;
 
-/// Rows in ascending order. Holds 256 KiB once it has begun, however many rows there are.
+/// Rows in ascending order. Holds 256 KiB and a page of rows once it has begun, however many there are.
 #[derive(Debug)]
 pub struct Scan {
     rows: Arc<SectionRows>,
@@ -22,8 +22,8 @@ pub struct Scan {
     block: Vec<RawPage>,
     /// Where in the file the block is from.
     block_first: u64,
-    /// The page being read: where in the block it is, its next row, and the end of its rows.
-    slot: usize,
+    /// The page being read: its rows, the next of these, and their end.
+    unpacked: Vec<u64>,
     at: usize,
     stop: usize,
 }
@@ -32,14 +32,14 @@ impl Scan {
     pub(in crate::collection) fn new(rows: Arc<SectionRows>, from: &[u64], to: Option<&[u64]>) -> Scan {
         Scan {
             next: 0,
-            end: rows.section.data_pages(),
+            end: rows.section.pages,
             rows,
             begun: false,
             from: from.to_vec(),
             to: to.map(<[u64]>::to_vec),
             block: Vec::new(),
             block_first: 0,
-            slot: 0,
+            unpacked: Vec::new(),
             at: 0,
             stop: 0,
         }
@@ -64,7 +64,7 @@ impl Scan {
         let width = self.rows.shape.width;
         let start = self.at * width;
         self.at += 1;
-        Ok(Some(&decode(&mut self.block[self.slot]).payload()[start..start + width]))
+        Ok(Some(&self.unpacked[start..start + width]))
     }
 
     /// Turns to the next page; false if there is none.
@@ -83,16 +83,17 @@ impl Scan {
         if self.next >= self.end {
             return Ok(false);
         }
-        let number = self.rows.section.page_of(self.next);
+        let number = self.rows.section.first + self.next;
         if !(self.block_first..self.block_first + self.block.len() as u64).contains(&number) {
-            let last = self.rows.section.page_of(self.end - 1);
+            let last = self.rows.section.first + self.end - 1;
             self.block.resize((last + 1 - number).min(BLOCK as u64) as usize, [0; PAGE_WORDS]);
             self.rows.file.fetch(number, self.rows.section.end(), &mut self.block)?;
             self.block_first = number;
         }
-        self.slot = (number - self.block_first) as usize;
+        let slot = (number - self.block_first) as usize;
         let width = self.rows.shape.width;
-        let words = self.rows.check(&mut self.block[self.slot], self.next)?;
+        self.rows.check(&mut self.block[slot], self.next, &mut self.unpacked)?;
+        let words = &self.unpacked;
         self.next += 1;
         self.stop = words.len() / width;
         self.at = first_from(words, width, 0, &self.from);

@@ -6,6 +6,7 @@ use crate::collection::run::directory::{Section, Shape};
 use crate::collection::run::file::RunFile;
 use crate::collection::run::page::RawPage;
 use crate::collection::run::rows::fences::Fences;
+use crate::collection::run::rows::packed::PackedRows;
 use crate::error::Result;
 
 /// A section of rows, shared by all that read it.
@@ -38,18 +39,37 @@ impl SectionRows {
         Ok(self.fences.get_or_init(|| fences))
     }
 
-    /// Verifies page `data` of the section as it was fetched: its rows.
-    pub(in crate::collection) fn check<'a>(&self, raw: &'a mut RawPage, data: u64) -> Result<&'a [u64]> {
-        let most = self.shape.rows_in_page() as u64;
-        let rows = (self.section.count - data * most).min(most) as usize;
-        let page = self.section.page_of(data);
-        let words = self.file.check_used(raw, page, self.number, rows * self.shape.width)?;
-        if let Some(fences) = self.fences.get()
-            && fences.first(data as usize) != &words[..self.shape.key]
-        {
-            return Err(self.file.damaged(page, "the page begins with another key than its fence"));
+    /// Verifies page `data` of the section as it was fetched: its rows, of which it has at least one.
+    pub(in crate::collection) fn packed<'a>(
+        &self,
+        raw: &'a mut RawPage,
+        data: u64,
+    ) -> Result<PackedRows<'a>> {
+        let page = self.section.first + data;
+        let payload = self.file.check(raw, page, self.number)?.payload();
+        PackedRows::of(payload, self.shape.width).map_err(|what| self.file.damaged(page, what))
+    }
+
+    /// The same, with all rows unpacked into `rows`.
+    pub(in crate::collection) fn check(
+        &self,
+        raw: &mut RawPage,
+        data: u64,
+        rows: &mut Vec<u64>,
+    ) -> Result<()> {
+        self.packed(raw, data)?.unpack(rows);
+        self.check_fence(data, &rows[..self.shape.key])
+    }
+
+    /// Verifies that page `data` begins with the key of its fence, once fences are there.
+    pub(in crate::collection) fn check_fence(&self, data: u64, key: &[u64]) -> Result<()> {
+        match self.fences.get() {
+            Some(fences) if fences.first(data as usize) != key => {
+                let page = self.section.first + data;
+                Err(self.file.damaged(page, "the page begins with another key than its fence"))
+            }
+            _ => Ok(()),
         }
-        Ok(words)
     }
 }
 

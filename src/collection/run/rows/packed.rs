@@ -1,0 +1,378 @@
+//! How the rows of a page are packed: the first column as gaps, the others as what they have above the least of the page.
+
+use crate::collection::run::page::PAYLOAD_WORDS;
+use crate::limits::sized;
+
+/// Most rows of a page: what unpacking one costs, and takes, has a bound.
+pub(in crate::collection) const MOST_ROWS: usize = sized(1024, 24);
+
+/// Columns whose widths stand in one word of the head.
+const WIDTHS_IN_WORD: usize = 5;
+/// Bits of the two widths of a column, that of the high half first.
+const WIDTHS_BITS: usize = 12;
+
+/// Words of the head of a page: the count and the width of gaps, the first word of the first row, the least halves of
+/// each other column, and their widths.
+pub(in crate::collection) const fn head_words(width: usize) -> usize {
+    2 + (width - 1) + (width - 1).div_ceil(WIDTHS_IN_WORD)
+}
+
+/// Bits that hold every number up to `most`.
+fn bits_of(most: u64) -> usize {
+    (u64::BITS - most.leading_zeros()) as usize
+}
+
+/// The low `bits` bits, of 64 at most.
+fn mask(bits: usize) -> u64 {
+    1u64.checked_shl(bits as u32).map_or(u64::MAX, |bit| bit - 1)
+}
+
+/// The halves of a word.
+fn halves(word: u64) -> [u32; 2] {
+    [(word >> 32) as u32, word as u32]
+}
+
+/// The least and the greatest half of those of a column.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    least: u32,
+    most: u32,
+}
+
+impl Span {
+    fn with(self, half: u32) -> Span {
+        Span { least: self.least.min(half), most: self.most.max(half) }
+    }
+
+    fn bits(self) -> usize {
+        bits_of(u64::from(self.most - self.least))
+    }
+}
+
+/// A column but the first, by its halves.
+#[derive(Clone, Copy, Debug)]
+struct Column([Span; 2]);
+
+impl Column {
+    /// A column of one word.
+    fn of(word: u64) -> Column {
+        Column(halves(word).map(|half| Span { least: half, most: half }))
+    }
+
+    fn with(self, word: u64) -> Column {
+        let [high, low] = halves(word);
+        Column([self.0[0].with(high), self.0[1].with(low)])
+    }
+
+    fn bits(self) -> usize {
+        self.0[0].bits() + self.0[1].bits()
+    }
+
+    /// What is packed of a word.
+    fn packed(self, word: u64) -> u64 {
+        let [high, low] = halves(word);
+        u64::from(high - self.0[0].least) << self.0[1].bits() | u64::from(low - self.0[1].least)
+    }
+}
+
+/// The rows of the page that is being written.
+#[derive(Debug, Default)]
+pub(in crate::collection) struct Packer {
+    width: usize,
+    /// The rows, one after another.
+    rows: Vec<u64>,
+    /// The first word of the last row, and all gaps between first words, or-ed.
+    last: u64,
+    gaps: u64,
+    columns: Vec<Column>,
+}
+
+impl Packer {
+    /// For rows of so many words.
+    pub(in crate::collection) fn new(width: usize) -> Packer {
+        Packer { width, ..Packer::default() }
+    }
+
+    /// The last row that was taken since the last page.
+    #[inline]
+    pub(in crate::collection) fn last_row(&self) -> Option<&[u64]> {
+        self.rows.rchunks_exact(self.width.max(1)).next()
+    }
+
+    /// Takes a row, which does not come before the last one; false if the page has no room for it.
+    #[inline]
+    pub(in crate::collection) fn push(&mut self, row: &[u64]) -> bool {
+        let [first, others @ ..] = row else { return true };
+        let count = self.rows.len() / self.width;
+        if count == 0 {
+            (self.last, self.gaps) = (*first, 0);
+            self.columns.clear();
+            self.columns.extend(others.iter().map(|word| Column::of(*word)));
+            self.rows.extend_from_slice(row);
+            return true;
+        }
+        let gaps = self.gaps | (first - self.last);
+        let columns = self.columns.iter().zip(others);
+        let of_row: usize = columns.map(|(column, word)| column.with(*word).bits()).sum();
+        let bits = count * bits_of(gaps) + (count + 1) * of_row;
+        if count == MOST_ROWS || bits > (PAYLOAD_WORDS - head_words(self.width)) * 64 {
+            return false;
+        }
+        (self.last, self.gaps) = (*first, gaps);
+        self.columns.iter_mut().zip(others).for_each(|(column, word)| *column = column.with(*word));
+        self.rows.extend_from_slice(row);
+        true
+    }
+
+    /// Writes the rows as the payload of a page; how many words of it are used. There is at least one row, and none is
+    /// left.
+    pub(in crate::collection) fn pack(&mut self, payload: &mut [u64]) -> usize {
+        let (count, gap) = (self.rows.len() / self.width, bits_of(self.gaps));
+        payload.fill(0);
+        payload[0] = count as u64 | (gap as u64) << 32;
+        payload[1] = self.rows[0];
+        let head = head_words(self.width);
+        let (bases, widths) = payload[2..head].split_at_mut(self.width - 1);
+        for (at, (base, column)) in bases.iter_mut().zip(&self.columns).enumerate() {
+            let [high, low] = column.0;
+            *base = u64::from(high.least) << 32 | u64::from(low.least);
+            let both = (high.bits() | low.bits() << (WIDTHS_BITS / 2)) as u64;
+            widths[at / WIDTHS_IN_WORD] |= both << (at % WIDTHS_IN_WORD * WIDTHS_BITS);
+        }
+        let mut bits = BitWriter { words: &mut payload[head..], at: 0 };
+        let mut last = self.rows[0];
+        for first in self.rows.iter().step_by(self.width).skip(1) {
+            bits.put(first - last, gap);
+            last = *first;
+        }
+        for (at, column) in self.columns.iter().enumerate() {
+            let width = column.bits();
+            for word in self.rows.iter().skip(at + 1).step_by(self.width) {
+                bits.put(column.packed(*word), width);
+            }
+        }
+        self.rows.clear();
+        head + bits.at.div_ceil(64)
+    }
+}
+
+/// Numbers of any width, one after another.
+struct BitWriter<'a> {
+    /// All zeros from where the next number goes.
+    words: &'a mut [u64],
+    at: usize,
+}
+
+impl BitWriter<'_> {
+    /// Adds a number of at most `width` bits.
+    #[inline]
+    fn put(&mut self, number: u64, width: usize) {
+        if width == 0 {
+            return;
+        }
+        let (word, shift) = (self.at / 64, self.at % 64);
+        self.words[word] |= number << shift;
+        if shift + width > 64 {
+            self.words[word + 1] = number >> (64 - shift);
+        }
+        self.at += width;
+    }
+}
+
+/// The number of `width` bits, 1 to 64, from bit `at` on. They are all there.
+#[inline]
+fn bits_at(words: &[u64], at: usize, width: usize) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    let mut number = words[word] >> shift;
+    if shift + width > 64 {
+        number |= words[word + 1] << (64 - shift);
+    }
+    number & mask(width)
+}
+
+/// The payload of a page of rows, whose head makes sense: whatever stands in it, there are so many rows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::collection) struct PackedRows<'a> {
+    width: usize,
+    count: usize,
+    /// Bits of a gap, and of what is packed of the other columns of a row.
+    gap: usize,
+    first: u64,
+    bases: &'a [u64],
+    widths: &'a [u64],
+    body: &'a [u64],
+}
+
+impl<'a> PackedRows<'a> {
+    /// The rows of a payload, of so many words each. Nothing of it is trusted.
+    ///
+    /// # Errors
+    /// What the page has that no packed rows have.
+    pub(in crate::collection) fn of(
+        payload: &'a [u64],
+        width: usize,
+    ) -> Result<PackedRows<'a>, &'static str> {
+        let (head, body) = payload
+            .split_at_checked(head_words(width))
+            .ok_or("the page is shorter than the head of packed rows")?;
+        let (count, gap) = (head[0] as u32 as usize, (head[0] >> 32) as usize);
+        let (bases, widths) = head[2..].split_at(width - 1);
+        let rows = PackedRows { width, count, gap, first: head[1], bases, widths, body };
+        let halves = (0..width - 1).flat_map(|at| rows.column(at));
+        if !(1..=MOST_ROWS).contains(&count) || gap > 64 || halves.clone().any(|half| half > 32) {
+            return Err("the page has more rows, or wider ones, than packed rows can be");
+        }
+        if ((count - 1) * gap + count * halves.sum::<usize>()).div_ceil(64) != body.len() {
+            return Err("the page has more or fewer words than its rows take");
+        }
+        Ok(rows)
+    }
+
+    /// The widths of the halves of a column, of which the second word of a row is number 0.
+    fn column(&self, at: usize) -> [usize; 2] {
+        let both = (self.widths[at / WIDTHS_IN_WORD] >> (at % WIDTHS_IN_WORD * WIDTHS_BITS)) as usize;
+        [both & 63, both >> (WIDTHS_BITS / 2) & 63]
+    }
+
+    /// The word of a column that `packed` stands for.
+    fn word(&self, at: usize, [_, low]: [usize; 2], packed: u64) -> u64 {
+        let [base_high, base_low] = halves(self.bases[at]);
+        let high = base_high.wrapping_add((packed >> low) as u32);
+        u64::from(high) << 32 | u64::from(base_low.wrapping_add((packed & mask(low)) as u32))
+    }
+
+    /// Hands on the first word of each row.
+    #[inline]
+    fn each_first(&self, mut each: impl FnMut(u64)) {
+        let (mut first, mut at) = (self.first, 0);
+        each(first);
+        for _ in 1..self.count {
+            if self.gap > 0 {
+                first = first.wrapping_add(bits_at(self.body, at, self.gap));
+                at += self.gap;
+            }
+            each(first);
+        }
+    }
+
+    /// Replaces what is in `firsts` by the first word of each row.
+    pub(in crate::collection) fn firsts(&self, firsts: &mut Vec<u64>) {
+        firsts.clear();
+        self.each_first(|first| firsts.push(first));
+    }
+
+    /// Replaces what is in `row` by row number `at`, whose first word is known.
+    pub(in crate::collection) fn row(&self, at: usize, first: u64, row: &mut Vec<u64>) {
+        row.clear();
+        row.push(first);
+        let mut start = (self.count - 1) * self.gap;
+        for number in 0..self.width - 1 {
+            let column = self.column(number);
+            let both = column[0] + column[1];
+            let packed = if both == 0 { 0 } else { bits_at(self.body, start + at * both, both) };
+            row.push(self.word(number, column, packed));
+            start += self.count * both;
+        }
+    }
+
+    /// Replaces what is in `rows` by all rows, one after another.
+    pub(in crate::collection) fn unpack(&self, rows: &mut Vec<u64>) {
+        rows.clear();
+        rows.resize(self.count * self.width, 0);
+        let mut places = rows.iter_mut().step_by(self.width);
+        self.each_first(|first| places.by_ref().take(1).for_each(|place| *place = first));
+        let mut at = (self.count - 1) * self.gap;
+        for number in 0..self.width - 1 {
+            let column = self.column(number);
+            let both = column[0] + column[1];
+            for place in rows.iter_mut().skip(number + 1).step_by(self.width) {
+                let packed = if both == 0 { 0 } else { bits_at(self.body, at, both) };
+                *place = self.word(number, column, packed);
+                at += both;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rows whose words have few or many bits, by column.
+    fn case() -> impl Strategy<Value = (usize, Vec<Vec<u64>>)> {
+        (1..7usize).prop_flat_map(|width| {
+            let shifts = prop::collection::vec(0..64u32, width);
+            let words = prop::collection::vec(prop::collection::vec(any::<u64>(), width), 1..300);
+            (Just(width), shifts, words).prop_map(|(width, shifts, words)| {
+                let row =
+                    |row: Vec<u64>| row.iter().zip(&shifts).map(|(word, shift)| word >> shift).collect();
+                let rows: BTreeSet<Vec<u64>> = words.into_iter().map(row).collect();
+                (width, rows.into_iter().collect())
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back((width, rows) in case()) {
+            let (mut packer, mut found, mut unpacked) = (Packer::new(width), Vec::new(), Vec::new());
+            let mut page = [7; PAYLOAD_WORDS];
+            let mut turn = |packer: &mut Packer| {
+                let used = packer.pack(&mut page);
+                let packed = PackedRows::of(&page[..used], width).expect("what was packed");
+                packed.unpack(&mut unpacked);
+                found.extend_from_slice(&unpacked);
+                // One by one they are the same.
+                let (mut firsts, mut row) = (Vec::new(), Vec::new());
+                packed.firsts(&mut firsts);
+                assert_eq!(firsts.len() * width, unpacked.len());
+                for (at, expected) in unpacked.chunks(width).enumerate() {
+                    packed.row(at, firsts[at], &mut row);
+                    assert_eq!(row, expected);
+                }
+                // A word more or less is noticed.
+                assert!(PackedRows::of(&page[..used - 1], width).is_err());
+                if used < page.len() {
+                    assert!(PackedRows::of(&page[..=used], width).is_err());
+                }
+            };
+            for row in &rows {
+                if !packer.push(row) {
+                    turn(&mut packer);
+                    prop_assert!(packer.push(row), "a page has room for one row");
+                }
+            }
+            turn(&mut packer);
+            prop_assert_eq!(found, rows.concat());
+        }
+
+        #[test]
+        fn nothing_is_trusted(width in 1..20usize, head in any::<[u64; 2]>(), few in any::<[u8; 3]>(),
+                              body in prop::collection::vec(any::<u64>(), 0..PAYLOAD_WORDS)) {
+            let mut rows = Vec::new();
+            let mut page = body;
+            for raw in [head[0], u64::from(few[0]) | u64::from(few[1] % 70) << 32] {
+                if let Some(word) = page.first_mut() {
+                    *word = raw;
+                }
+                if let Ok(packed) = PackedRows::of(&page, width) {
+                    packed.unpack(&mut rows);
+                    prop_assert!(rows.len() <= MOST_ROWS * width && rows.len().is_multiple_of(width));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_words_take_no_room() {
+        let (mut packer, mut page) = (Packer::new(3), [0; PAYLOAD_WORDS]);
+        (0..MOST_ROWS as u64).for_each(|at| assert!(packer.push(&[5, at, u64::MAX])));
+        assert!(!packer.push(&[6, 0, 0]));
+        let bits = bits_of(MOST_ROWS as u64 - 1);
+        assert_eq!(packer.pack(&mut page), head_words(3) + (MOST_ROWS * bits).div_ceil(64));
+    }
+}

@@ -1,0 +1,160 @@
+//! Reading tokens, and the sets that follow from them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zstd::bulk::Decompressor;
+
+use super::block::{BlockHead, HEAD_WORDS};
+use super::codes::{decode, take_length};
+use crate::collection::HeapReader;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{TOKENS, VOCABULARIES};
+use crate::collection::tables::rows::{StoredText, StoredVocabulary};
+use crate::error::{Error, Result};
+use crate::limits::sized;
+use crate::sketch::{Spread, shingles};
+
+/// Words fetched at once: the head of a block, and mostly all of it.
+const FETCHED: usize = sized(1024, 6);
+
+/// Reads of texts that come in about the order in which they lie: the block that was read last is kept, and many texts are
+/// in it.
+#[derive(Default)]
+pub struct TokenCursor {
+    /// The heap and the start of the block that is kept.
+    held: Option<(HeapReader, u64)>,
+    vocabulary: Arc<Vec<u64>>,
+    ngram: usize,
+    words: Vec<u64>,
+    bytes: Vec<u8>,
+    /// Where the codes of each text end, behind where those of the first begin.
+    ends: Vec<usize>,
+    decompressor: Option<Decompressor<'static>>,
+    spread: Spread,
+    tokens: Vec<u64>,
+}
+
+/// The decompressor has no form of its own.
+impl fmt::Debug for TokenCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenCursor").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+impl TokenCursor {
+    /// The set of a text, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn set(&mut self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
+        self.tokens(run, text)?;
+        shingles(&self.tokens, self.ngram, set);
+        self.spread.sort_distinct(set);
+        if set.len() != text.size as usize {
+            return Err(damaged(run, "a text has another set than its row says"));
+        }
+        Ok(())
+    }
+
+    /// Whether the block of a text is the one that is kept.
+    pub fn is_at(&self, run: &RunReader, text: &StoredText) -> bool {
+        let same = |(heap, start): &(HeapReader, u64)| {
+            *start == text.start && run.heap(TOKENS).is_some_and(|other| other.is(heap))
+        };
+        self.held.as_ref().is_some_and(same)
+    }
+
+    /// The tokens of a text, in their order.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn tokens(&mut self, run: &RunReader, text: &StoredText) -> Result<&[u64]> {
+        let heap = run.heap(TOKENS).ok_or_else(|| damaged(run, "texts without their tokens"))?;
+        if !self.is_at(run, text) {
+            self.held = None;
+            self.turn_to(run, heap, text.start)?;
+            self.held = Some((heap.clone(), text.start));
+        }
+        let at = text.ordinal as usize;
+        let codes = match self.ends.get(at..) {
+            Some([from, to, ..]) => &self.bytes[*from..*to],
+            _ => return Err(damaged(run, "a block of tokens has fewer texts than rows name")),
+        };
+        self.tokens.clear();
+        decode(codes, &self.vocabulary, &mut self.tokens).map_err(|what| damaged(run, what))?;
+        Ok(&self.tokens)
+    }
+
+    /// Unpacks the block that starts at word `start`.
+    fn turn_to(&mut self, run: &RunReader, heap: &HeapReader, start: u64) -> Result<()> {
+        self.words.clear();
+        let fetched = heap.len().saturating_sub(start).min(FETCHED as u64).max(HEAD_WORDS as u64);
+        heap.read(start, fetched as usize, &mut self.words)?;
+        let Some(head) = self.words.first_chunk() else { return Ok(()) };
+        let head = BlockHead::of_words(*head);
+        let all = HEAD_WORDS + head.packed_words();
+        if let Some(missing) = all.checked_sub(self.words.len()) {
+            heap.read(start + fetched, missing, &mut self.words)?;
+        }
+        let packed = words_as_bytes(&mut self.words[HEAD_WORDS..all], head.bytes.1 as usize);
+        let decompressor = match &mut self.decompressor {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new().map_err(|e| damaged(run, e.to_string()))?),
+        };
+        self.bytes.clear();
+        let room = self.bytes.try_reserve_exact(head.bytes.0 as usize);
+        room.map_err(|_| damaged(run, "a block of tokens claims more bytes than there is memory"))?;
+        let unpacked = decompressor.decompress_to_buffer(packed, &mut self.bytes);
+        if unpacked.ok() != Some(head.bytes.0 as usize) {
+            return Err(damaged(run, "a block of tokens cannot be decompressed"));
+        }
+        self.ngram = head.ngram as usize;
+        if self.ngram == 0 {
+            return Err(damaged(run, "a block of tokens has shingles of no tokens"));
+        }
+        self.find_ends().ok_or_else(|| damaged(run, "a block of tokens is shorter than its texts"))?;
+        self.vocabulary = vocabulary(run, head.vocabulary)?;
+        Ok(())
+    }
+
+    /// Finds where the codes of each text are in the block.
+    fn find_ends(&mut self) -> Option<()> {
+        let mut bytes = &self.bytes[..];
+        let texts = take_length(&mut bytes).filter(|texts| *texts <= bytes.len())?;
+        self.ends.clear();
+        self.ends.push(0);
+        let mut end = 0usize;
+        for _ in 0..texts {
+            end = end.checked_add(take_length(&mut bytes)?)?;
+            self.ends.push(end);
+        }
+        let before = self.bytes.len() - bytes.len();
+        self.ends.iter_mut().for_each(|end| *end = end.saturating_add(before));
+        (end == bytes.len()).then_some(())
+    }
+}
+
+/// The first `count` bytes of words, which lie there as they are stored: little-endian.
+fn words_as_bytes(words: &mut [u64], count: usize) -> &[u8] {
+    words.iter_mut().for_each(|word| *word = word.to_le());
+    &bytemuck::cast_slice(words)[..count]
+}
+
+/// Vocabulary `number` of a run.
+fn vocabulary(run: &RunReader, number: u32) -> Result<Arc<Vec<u64>>> {
+    let mut found = None;
+    if let Some(rows) = run.rows(VOCABULARIES.kind) {
+        rows.probe(1, &[u64::from(number)], &mut |_, row| {
+            found = Some(StoredVocabulary::of_row(row));
+            Ok(())
+        })?;
+    }
+    let found =
+        found.ok_or_else(|| damaged(run, "a block of tokens names a vocabulary that there is not"))?;
+    run.value(TOKENS, found.start, found.words)
+}
+
+fn damaged(run: &RunReader, what: impl Into<String>) -> Error {
+    Error::damaged(run.path(), 0, what)
+}

@@ -1,0 +1,18 @@
+//! The tokens of contents, from which the sets of `join` are derived when they are asked for: a set of shingles takes eight
+//! bytes a token, and the tokens themselves one or two before they are compressed.
+//!
+//! Tokens are known by their 64-bit hashes. A [`Vocabulary`] gives the hashes that come again a number each; it follows the
+//! texts, and is replaced once it no longer knows most of them, so no order of texts makes it useless. Texts are compressed
+//! together in blocks.
+
+mod block;
+mod codes;
+mod cursor;
+mod vocabulary;
+mod writer;
+
+pub(in crate::collection) use cursor::TokenCursor;
+pub(in crate::collection) use writer::TokenWriter;
+
+#[cfg(test)]
+mod tests;

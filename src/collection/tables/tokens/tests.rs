@@ -1,0 +1,153 @@
+//! Tokens beside those that were written.
+
+use proptest::prelude::*;
+
+use super::codes::{decode, encode, put_length, take_length};
+use super::vocabulary::{MOST_TOKENS, Vocabulary};
+use super::*;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{TOKENS, VOCABULARIES};
+use crate::collection::run::writer::RunWriter;
+use crate::collection::tables::rows::StoredText;
+use crate::error::Error;
+use crate::limits::sized;
+use crate::sketch::{Spread, shingles};
+use crate::storage::Simulated;
+
+/// A number that looks like a hash.
+fn hashed(i: u64) -> u64 {
+    let i = (i ^ i >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    (i ^ i >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
+}
+
+/// A run with these texts, and where each is.
+fn written(texts: &[Vec<u64>], ngram: usize) -> (RunReader, Vec<StoredText>) {
+    let storage = Simulated::default();
+    let mut run = RunWriter::create(&storage, "a", 1, 2).expect("created");
+    let mut writer = TokenWriter::begin(ngram, &mut run).expect("begun");
+    texts.iter().try_for_each(|text| writer.push(text, &mut run)).expect("pushed");
+    writer.finish(&mut run).expect("finished");
+    run.finish().expect("finished");
+    let stored = writer.places().zip(texts).map(|(place, text)| {
+        let size = set_of(text, ngram).len() as u32;
+        StoredText { content: 0, start: place.start, ordinal: place.ordinal, size, digest: 0 }
+    });
+    let stored: Vec<StoredText> = stored.collect();
+    assert_eq!(stored.len(), texts.len());
+    (RunReader::open(&storage, "a", 1, 2).expect("opened"), stored)
+}
+
+fn set_of(tokens: &[u64], ngram: usize) -> Vec<u64> {
+    let mut set = Vec::new();
+    shingles(tokens, ngram, &mut set);
+    Spread::default().sort_distinct(&mut set);
+    set
+}
+
+/// Texts whose tokens are few or many, and come seldom or often.
+fn texts() -> impl Strategy<Value = Vec<Vec<u64>>> {
+    let token = prop_oneof![0..3u64, (0..200u64).prop_map(hashed), any::<u64>()];
+    prop::collection::vec(prop::collection::vec(token, 0..400), 0..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn tokens_and_sets_come_back(texts in texts(), ngram in 1..6usize, seed in any::<u64>()) {
+        let (run, stored) = written(&texts, ngram);
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        let (mut cursor, mut set) = (TokenCursor::default(), vec![9]);
+        for shuffled in [false, true] {
+            if shuffled {
+                order.sort_by_key(|at| hashed(seed ^ *at as u64));
+            }
+            for at in &order {
+                prop_assert_eq!(cursor.tokens(&run, &stored[*at]).expect("read"), &texts[*at][..]);
+                cursor.set(&run, &stored[*at], &mut set).expect("read");
+                prop_assert_eq!(&set, &set_of(&texts[*at], ngram));
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_not_trusted(codes in prop::collection::vec(prop_oneof![0..3u8, any::<u8>()], 0..60), known in 0..200usize) {
+        let (mut tokens, mut rest) = (Vec::new(), &codes[..]);
+        // Either is fine, and nothing panics.
+        let _ = decode(&codes, &vec![7; known], &mut tokens);
+        prop_assert!(tokens.len() <= codes.len());
+        while take_length(&mut rest).is_some() {}
+    }
+
+    #[test]
+    fn lengths_come_back(numbers in prop::collection::vec(prop_oneof![0..300usize, any::<u32>().prop_map(|n| n as usize)], 0..20)) {
+        let mut bytes = Vec::new();
+        numbers.iter().for_each(|number| put_length(*number, &mut bytes));
+        let mut rest = &bytes[..];
+        let found: Vec<usize> = std::iter::from_fn(|| take_length(&mut rest)).collect();
+        prop_assert_eq!(found, numbers);
+    }
+}
+
+/// One site after another, each with words of its own: no vocabulary may be stuck with those of the first.
+#[test]
+fn a_vocabulary_gives_way_to_one_that_serves() {
+    let words = MOST_TOKENS as u64 * 2;
+    let site = |site: u64| (0..5 * words).map(move |i| hashed(site << 32 | hashed(i) % words));
+    let texts: Vec<Vec<u64>> = (0..3)
+        .flat_map(|number| {
+            site(number)
+                .collect::<Vec<_>>()
+                .chunks(words as usize / 2)
+                .map(<[u64]>::to_vec)
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let (run, stored) = written(&texts, 5);
+    let vocabularies = run.rows(VOCABULARIES.kind).expect("vocabularies").len();
+    assert!((4..40).contains(&vocabularies), "{vocabularies} vocabularies");
+    let mut cursor = TokenCursor::default();
+    for (text, stored) in texts.iter().zip(&stored) {
+        assert_eq!(cursor.tokens(&run, stored).expect("read"), text);
+    }
+}
+
+#[test]
+fn a_token_that_comes_once_is_written_out_and_one_that_comes_again_is_not() {
+    let (mut vocabulary, mut codes) = (Vocabulary::new(), Vec::new());
+    let tokens = [5, 6, 5, 5, 6, 6, 5].map(hashed);
+    encode(&tokens, &mut vocabulary, &mut codes);
+    // Each twice as a hash of nine bytes, and then as one byte.
+    assert_eq!(codes.len(), 4 * 9 + 3);
+    assert_eq!([codes[3 * 9], codes[4 * 9 + 1], codes[4 * 9 + 2]], [1, 2, 1]);
+    let known = vocabulary.take();
+    assert_eq!(known, [5, 6].map(hashed));
+    let mut decoded = Vec::new();
+    decode(&codes, &known, &mut decoded).expect("codes");
+    assert_eq!(decoded, tokens);
+    assert_eq!(vocabulary.number(hashed(5)), None, "what was taken is forgotten");
+}
+
+#[test]
+fn rows_that_name_what_is_not_there_are_damage() {
+    let texts: Vec<Vec<u64>> =
+        (0..40).map(|text| (0..sized(2000, 20)).map(|i| hashed(text * 7 + i % 90)).collect()).collect();
+    let (run, stored) = written(&texts, 3);
+    let (mut cursor, mut set) = (TokenCursor::default(), Vec::new());
+    let last = run.heap(TOKENS).expect("tokens").len();
+    let whole = stored[1];
+    for wrong in [
+        StoredText { ordinal: u32::MAX, ..whole },
+        StoredText { ordinal: 1 << 20, ..whole },
+        StoredText { size: whole.size + 1, ..whole },
+        StoredText { start: whole.start + 1, ..whole },
+        StoredText { start: last - 1, ..whole },
+        StoredText { start: last, ..whole },
+        StoredText { start: u64::MAX, ..whole },
+    ] {
+        let read = cursor.set(&run, &wrong, &mut set);
+        assert!(matches!(read, Err(Error::Damaged { .. })), "{wrong:?}: {read:?}");
+        cursor.set(&run, &whole, &mut set).expect("as before");
+        assert_eq!(set, set_of(&texts[1], 3));
+    }
+}
