@@ -21,9 +21,9 @@ fn key(i: u64) -> u64 {
 }
 
 /// Writes a run of rows of two words, those with a number that is `part` modulo `parts`.
-fn write(storage: &dyn Storage, name: &str, filter: bool, parts: u64, part: u64) -> u64 {
+fn write(storage: &dyn Storage, name: &str, parts: u64, part: u64) -> u64 {
     let mut writer = RunWriter::create(storage, name, 1, part).expect("created");
-    writer.rows(ROWS, Shape { width: 2, key: 1, filter }).expect("begun");
+    writer.rows(ROWS, Shape { width: 2, key: 1 }).expect("begun");
     for i in (part..COUNT).step_by(parts as usize) {
         writer.push(&[key(i), i]).expect("pushed");
     }
@@ -104,49 +104,38 @@ fn run(c: &mut Criterion) {
         };
         b.iter_batched(before, append, BatchSize::PerIteration);
     });
-    for filter in [false, true] {
-        let bytes = write(&storage, "size", filter, 1, 0);
-        fs::remove_file(folder.path().join("size")).expect("removed");
-        group.throughput(Throughput::Bytes(bytes));
-        group.bench_function(BenchmarkId::new("push", if filter { "with filter" } else { "plain" }), |b| {
-            let before = || drop(fs::remove_file(folder.path().join("pushed")));
-            b.iter_batched(before, |()| write(&storage, "pushed", filter, 1, 0), BatchSize::PerIteration);
+    let bytes = write(&storage, "rows", 1, 0);
+    group.throughput(Throughput::Bytes(bytes));
+    group.bench_function("push", |b| {
+        let before = || drop(fs::remove_file(folder.path().join("pushed")));
+        b.iter_batched(before, |()| write(&storage, "pushed", 1, 0), BatchSize::PerIteration);
+    });
+    let reader = RunReader::open(&storage, "rows", 1, 0).expect("opened");
+    let rows = reader.rows(ROWS).expect("rows");
+    group.bench_function("scan", |b| {
+        b.iter(|| {
+            let (mut scan, mut sum) = (rows.scan(&[], None), 0u64);
+            while let Some(row) = scan.next_row().expect("read") {
+                sum = sum.wrapping_add(row[0] ^ row[1]);
+            }
+            sum
         });
-    }
-    for filter in [false, true] {
-        let name = if filter { "with filter" } else { "plain" };
-        write(&storage, name, filter, 1, 0);
-        let reader = RunReader::open(&storage, name, 1, 0).expect("opened");
-        let rows = reader.rows(ROWS).expect("rows");
-        group.throughput(Throughput::Bytes(reader.bytes()));
-        group.bench_function(BenchmarkId::new("scan", name), |b| {
+    });
+    for (what, miss) in [("hits", 0), ("misses", 1)] {
+        // One row in a thousand; a key that is missing is one more than one that is there.
+        let keys: Vec<u64> = (0..COUNT - 1000).step_by(1000).map(|i| key(i + i % 777) + miss).collect();
+        group.throughput(Throughput::Elements(keys.len() as u64));
+        group.bench_function(BenchmarkId::new("probe", what), |b| {
             b.iter(|| {
-                let (mut scan, mut sum) = (rows.scan(&[], None), 0u64);
-                while let Some(row) = scan.next_row().expect("read") {
-                    sum = sum.wrapping_add(row[0] ^ row[1]);
-                }
-                sum
+                let mut found = 0;
+                let each = &mut |_: usize, row: &[u64]| {
+                    found += 1 + u64::from(black_box(row).is_empty());
+                    Ok(())
+                };
+                rows.probe(1, &keys, each).expect("probed");
+                assert_eq!(found > 0, miss == 0);
             });
         });
-        for (what, miss) in [("hits", 0), ("misses", 1)] {
-            // One row in a thousand; a key that is missing is one more than one that is there.
-            let some = (0..COUNT - 1000).step_by(1000).map(|i| i + i % 777);
-            let keys: Vec<u64> = some.clone().map(|i| key(i) + miss).collect();
-            let mut pages: Vec<u64> = some.map(|i| i / 255).collect();
-            pages.dedup();
-            group.throughput(Throughput::Elements(pages.len() as u64));
-            group.bench_function(BenchmarkId::new(format!("probe pages, {what}"), name), |b| {
-                b.iter(|| {
-                    let mut found = 0;
-                    let each = &mut |_: usize, row: &[u64]| {
-                        found += 1 + u64::from(black_box(row).is_empty());
-                        Ok(())
-                    };
-                    rows.probe(1, &keys, each).expect("probed");
-                    assert_eq!(found > 0, miss == 0);
-                });
-            });
-        }
     }
     group.finish();
 }
@@ -161,7 +150,7 @@ fn merged(c: &mut Criterion) {
         let runs: Vec<RunReader> = (0..parts)
             .zip(&names)
             .map(|(part, name)| {
-                write(&storage, name, false, parts, part);
+                write(&storage, name, parts, part);
                 RunReader::open(&storage, name, 1, part).expect("opened")
             })
             .collect();

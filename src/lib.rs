@@ -504,7 +504,7 @@
 //! - `collection/run/writer.rs` - sections streamed into a run
 //! - `collection/run/reader.rs` - opening a run
 //! - `collection/run/rows/fences.rs` - the first key of each page
-//! - `collection/run/rows/filter.rs` - which keys a page may hold
+//! - `collection/run/rows/packed.rs` - how the rows of a page are packed
 //! - `collection/run/rows/mod.rs` - sections of rows
 //! - `collection/run/rows/probe.rs` - the rows of many keys, each page once
 //! - `collection/run/rows/scan.rs` - the rows of a section one after another
@@ -537,6 +537,12 @@
 //! - `collection/tables/lookup.rs` - documents by id, clusters and documents of contents
 //! - `collection/tables/clusters.rs` - clusters as they are stored, and the documents of each
 //! - `collection/tables/sets.rs` - the stored sets of contents
+//! - `collection/tables/tokens/mod.rs` - the tokens that sets are derived from
+//! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
+//! - `collection/tables/tokens/codes.rs` - tokens as bytes
+//! - `collection/tables/tokens/cursor.rs` - reading tokens, and the sets that follow from them
+//! - `collection/tables/tokens/vocabulary.rs` - which tokens have numbers
+//! - `collection/tables/tokens/writer.rs` - writing tokens, block by block
 //! - `collection/tables/frozen.rs` - the tables that a collection was created with
 //! - `collection/tables/components.rs` - contents of components, and links, as they are stored
 //! - `collection/tables/cluster_changes.rs` - the numbers of clusters, and what a load says about them

@@ -65,8 +65,10 @@ fn edited(mut data: &[u8]) -> Vec<u8> {
 fn fill(folder: &Simulated) -> Result<()> {
     let mut writer = RunWriter::create(folder, "run", COLLECTION, RUN)?;
     writer.rows(SectionKind(1), Shape { width: 8, key: 2 })?;
-    for i in 0..63 * 3 + 5 {
-        writer.push(&[i / 2, i, 3, 4, 5, 6, 7, 8])?;
+    for i in 0..63 * 3 + 5u64 {
+        // Words that are far apart, so that there are several pages.
+        let far = |at: u64| (i << 3 | at).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        writer.push(&[i / 2, i, 3, far(4), far(5), far(6), far(7), 8])?;
     }
     writer.heap(SectionKind(2))?;
     writer.push(&[9; 1100])?;

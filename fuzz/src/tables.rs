@@ -11,25 +11,34 @@ use crate::storage::Storage;
 use crate::take;
 
 /// Tables by name: number of the section, words of a row and of its key, and whether there is a filter.
-const TABLES: [(&str, u32, usize, usize, bool); 14] = [
-    ("documents", 1, 12, 2, true),
-    ("texts", 2, 5, 1, false),
-    ("contents", 3, 3, 1, false),
-    ("digests", 4, 3, 2, true),
-    ("postings", 5, 2, 2, true),
-    ("members", 6, 4, 3, false),
-    ("links", 7, 3, 2, false),
-    ("components", 8, 3, 2, false),
-    ("clusters", 9, 6, 2, false),
-    ("sources", 10, 7, 1, false),
-    ("records", 11, 3, 1, false),
-    ("dead", 12, 1, 1, false),
-    ("seen", 13, 3, 2, false),
-    ("signatures", 14, 3, 1, false),
+const TABLES: [(&str, u32, usize, usize); 16] = [
+    ("documents", 1, 12, 2),
+    ("texts", 2, 5, 1),
+    ("contents", 3, 3, 1),
+    ("digests", 4, 3, 2),
+    ("postings", 5, 2, 2),
+    ("members", 6, 4, 3),
+    ("links", 7, 3, 2),
+    ("components", 8, 3, 2),
+    ("clusters", 9, 6, 2),
+    ("sources", 10, 7, 1),
+    ("records", 11, 3, 1),
+    ("dead", 12, 1, 1),
+    ("seen", 13, 3, 2),
+    ("signatures", 14, 3, 1),
+    ("scopes", 15, 2, 1),
+    ("vocabularies", 16, 3, 1),
 ];
 /// Heaps by name.
-const HEAPS: [(&str, u32); 6] =
-    [("labels", 32), ("sets", 33), ("rarity", 34), ("raw", 35), ("parities", 36), ("lexicon", 37)];
+const HEAPS: [(&str, u32); 7] = [
+    ("labels", 32),
+    ("sets", 33),
+    ("rarity", 34),
+    ("raw", 35),
+    ("parities", 36),
+    ("lexicon", 37),
+    ("tokens", 38),
+];
 
 /// Most rows of a table: the fuzzer does not get far with more.
 const ROWS: usize = 64;
@@ -117,10 +126,10 @@ fn commit(storage: &Arc<dyn Storage>, written: Written, counters: u8) -> Result<
     let (id, mut run) = writer.begin_run(&mut next)?;
     let mut counts = BTreeMap::new();
     for (table, mut rows) in written.rows {
-        let (name, kind, width, key, filter) = TABLES[table];
+        let (name, kind, width, key) = TABLES[table];
         rows.sort();
         rows.dedup_by(|a, b| a[..key] == b[..key]);
-        run.rows(SectionKind(kind), Shape { width, key, filter })?;
+        run.rows(SectionKind(kind), Shape { width, key })?;
         rows.iter().try_for_each(|row| run.push(row))?;
         counts.insert(name.to_owned(), rows.len() as u64);
     }

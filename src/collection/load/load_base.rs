@@ -15,7 +15,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::{PostingForm, live_postings};
 use crate::collection::tables::records::RecordWriter;
 use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
-use crate::collection::tables::sets::{each_set, read_set, salts};
+use crate::collection::tables::sets::{SetCursors, each_set, salts};
 use crate::collection::tables::tokens::TokenWriter;
 use crate::config::Config;
 use crate::document::Doc;
@@ -42,6 +42,7 @@ pub struct LoadBase {
     ids: [IdCache; ID_CACHES],
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Dead>,
+    cursors: SetCursors,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
     records: Mutex<Vec<Option<RunWriter>>>,
@@ -97,6 +98,7 @@ impl LoadBase {
             most,
             ids,
             dead,
+            cursors: SetCursors::default(),
             runs,
             records,
             finished,
@@ -251,7 +253,7 @@ impl Stored for LoadBase {
     }
 
     fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-        read_set(&self.tables, content, set)
+        self.cursors.read_of(&self.tables, content, set)
     }
 
     fn sets(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {

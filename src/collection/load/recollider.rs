@@ -4,7 +4,7 @@ use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::parts::{Others, Recollide};
 use crate::collection::query::resembling::{AskedSet, Resembling};
 use crate::collection::tables::Tables;
-use crate::collection::tables::sets::{read_set, salts};
+use crate::collection::tables::sets::{SetCursor, read_set, salts};
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::{Loaded, Stored};
@@ -15,6 +15,7 @@ pub(in crate::collection) struct Recollider<'a> {
     tables: &'a Tables,
     resembling: Resembling,
     progress: &'a Progress,
+    cursor: SetCursor,
     set: Vec<u64>,
 }
 
@@ -27,13 +28,14 @@ impl<'a> Recollider<'a> {
         let (tables, run) = (base.tables(), &loaded.run);
         let resembling =
             Resembling::new(tables, base.next(), &run.context.config, &run.context.frozen_tables)?;
-        Ok(Recollider { tables, resembling, progress: &run.context.status.progress, set: Vec::new() })
+        let progress = &run.context.status.progress;
+        Ok(Recollider { tables, resembling, progress, cursor: SetCursor::default(), set: Vec::new() })
     }
 }
 
 impl Recollide for Recollider<'_> {
     fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
-        read_set(self.tables, content, &mut self.set)?;
+        read_set(self.tables, &mut self.cursor, content, &mut self.set)?;
         let salt = salts(self.tables, &[u64::from(content)])?[0];
         let asked = AskedSet { words: &self.set, salt };
         let linked = match others {

@@ -11,7 +11,7 @@ use crate::collection::run::directory::{
     Shape, Sort, TRAILER, TRAILER_WORDS,
 };
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
-use crate::collection::run::rows::packed::Packer;
+use crate::collection::run::rows::packed::RowPacker;
 use crate::collection::run::schema::section_name;
 use crate::error::{Error, Result};
 use crate::limits::sized;
@@ -110,7 +110,7 @@ pub struct RunWriter {
     /// Words used of the payload of the page being written, of a heap.
     used: usize,
     /// The rows of the page being written.
-    packer: Packer,
+    packer: RowPacker,
     /// The last row of the page before this one; empty in the first page of a section.
     last: Vec<u64>,
 }
@@ -133,7 +133,7 @@ impl RunWriter {
             pages: 0,
             sum: Xxh3::new(),
         };
-        let (sections, fences, packer, last) = (Vec::new(), Vec::new(), Packer::default(), Vec::new());
+        let (sections, fences, packer, last) = (Vec::new(), Vec::new(), RowPacker::default(), Vec::new());
         Ok(RunWriter { stream, sections, fences, used: 0, packer, last })
     }
 
@@ -147,7 +147,7 @@ impl RunWriter {
     pub fn rows(&mut self, kind: SectionKind, shape: Shape) -> Result<()> {
         assert!(shape.is_sound(), "no row has {shape:?}");
         self.begin(kind, Sort::Rows(shape))?;
-        self.packer = Packer::new(shape.width);
+        self.packer = RowPacker::new(shape.width);
         Ok(())
     }
 

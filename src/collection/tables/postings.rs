@@ -60,12 +60,14 @@ impl PostingForm {
         // Of keys that are one row's, the postings are in the order of whole keys.
         let mut same: Vec<[u64; 2]> = Vec::new();
         while let Some(row) = rows.next() {
-            if same.is_empty() && rows.peek().is_none_or(|next| next[0] != row[0]) {
+            let key = |[key, _]: &[u64; 2]| *key;
+            let is_last = rows.peek().is_none_or(|next| key(next) != key(&row));
+            if same.is_empty() && is_last {
                 each(&row)?;
                 continue;
             }
             same.push(row);
-            if rows.peek().is_none_or(|next| next[0] != row[0]) {
+            if is_last {
                 same.sort_unstable();
                 same.dedup();
                 same.drain(..).try_for_each(|row| each(&row))?;

@@ -16,9 +16,9 @@ use std::sync::{Mutex, PoisonError};
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
-pub fn read_set(tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+pub fn read_set(tables: &Tables, cursor: &mut SetCursor, content: Doc, set: &mut Vec<u64>) -> Result<()> {
     // Into the list of whoever asks: a long set would otherwise be there twice.
-    each_set_in(tables, &[u64::from(content)], &|_| true, set, &mut |_, _| Ok(()))
+    each_set_in(tables, &[u64::from(content)], &|_| true, (cursor, set), &mut |_, _| Ok(()))
 }
 
 /// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
@@ -43,7 +43,7 @@ pub fn each_set_of_size(
     wanted: &dyn Fn(u32) -> bool,
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
-    each_set_in(tables, contents, wanted, &mut Vec::new(), each)
+    each_set_in(tables, contents, wanted, (&mut SetCursor::default(), &mut Vec::new()), each)
 }
 
 /// The same; each set is read into `set`, where the last one stays.
@@ -51,11 +51,10 @@ fn each_set_in(
     tables: &Tables,
     contents: &[u64],
     wanted: &dyn Fn(u32) -> bool,
-    set: &mut Vec<u64>,
+    (cursor, set): (&mut SetCursor, &mut Vec<u64>),
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
     let mut found = vec![false; contents.len()];
-    let mut cursor = SetCursor::default();
     tables.newest(TEXTS, contents, &mut |at, run, row| {
         found[at] = true;
         let text = StoredText::of_row(row);
@@ -88,15 +87,32 @@ impl SetCursors {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
+        self.with(&|cursor| cursor.tokens.is_at(run, text), &mut |cursor| cursor.read(run, text, set))
+    }
+
+    /// The set of a content, given the tables: what [`read_set`] does.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn read_of(&self, tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
+        self.with(&|_| false, &mut |cursor| read_set(tables, cursor, content, set))
+    }
+
+    /// Has a cursor read that nobody else has, one that is near if there is such a one.
+    fn with(
+        &self,
+        is_near: &dyn Fn(&SetCursor) -> bool,
+        read: &mut dyn FnMut(&mut SetCursor) -> Result<()>,
+    ) -> Result<()> {
         let cursors = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut cursor = {
             let mut cursors = cursors();
-            let near = cursors.iter().position(|cursor| cursor.tokens.is_at(run, text));
+            let near = cursors.iter().position(is_near);
             near.map(|at| cursors.swap_remove(at)).or_else(|| cursors.pop()).unwrap_or_default()
         };
-        let read = cursor.read(run, text, set);
+        let outcome = read(&mut cursor);
         cursors().push(cursor);
-        read
+        outcome
     }
 }
 

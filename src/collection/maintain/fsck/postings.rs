@@ -4,6 +4,7 @@ use super::check::{Check, hashed};
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::postings::{PostingForm, size_and_content};
+use crate::collection::tables::rows::columns;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::simd::Simd;
@@ -35,7 +36,8 @@ impl Check<'_> {
     /// Takes off what they are.
     pub(super) fn postings(&mut self) -> Result<()> {
         self.each_row(POSTINGS, &mut |check, row, _| {
-            let (key, (size, content)) = (row[0], size_and_content(row));
+            let [key, _] = columns(row);
+            let (size, content) = size_and_content(row);
             if content >= check.manifest.next_content {
                 check.wrong(POSTINGS, row, "a content that is yet to come");
             }

@@ -34,14 +34,14 @@ fn halves(word: u64) -> [u32; 2] {
 
 /// The least and the greatest half of those of a column.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct HalfRange {
     least: u32,
     most: u32,
 }
 
-impl Span {
-    fn with(self, half: u32) -> Span {
-        Span { least: self.least.min(half), most: self.most.max(half) }
+impl HalfRange {
+    fn with(self, half: u32) -> HalfRange {
+        HalfRange { least: self.least.min(half), most: self.most.max(half) }
     }
 
     fn bits(self) -> usize {
@@ -51,17 +51,17 @@ impl Span {
 
 /// A column but the first, by its halves.
 #[derive(Clone, Copy, Debug)]
-struct Column([Span; 2]);
+struct PackedColumn([HalfRange; 2]);
 
-impl Column {
+impl PackedColumn {
     /// A column of one word.
-    fn of(word: u64) -> Column {
-        Column(halves(word).map(|half| Span { least: half, most: half }))
+    fn of(word: u64) -> PackedColumn {
+        PackedColumn(halves(word).map(|half| HalfRange { least: half, most: half }))
     }
 
-    fn with(self, word: u64) -> Column {
+    fn with(self, word: u64) -> PackedColumn {
         let [high, low] = halves(word);
-        Column([self.0[0].with(high), self.0[1].with(low)])
+        PackedColumn([self.0[0].with(high), self.0[1].with(low)])
     }
 
     fn bits(self) -> usize {
@@ -77,20 +77,20 @@ impl Column {
 
 /// The rows of the page that is being written.
 #[derive(Debug, Default)]
-pub(in crate::collection) struct Packer {
+pub(in crate::collection) struct RowPacker {
     width: usize,
     /// The rows, one after another.
     rows: Vec<u64>,
     /// The first word of the last row, and all gaps between first words, or-ed.
     last: u64,
     gaps: u64,
-    columns: Vec<Column>,
+    columns: Vec<PackedColumn>,
 }
 
-impl Packer {
+impl RowPacker {
     /// For rows of so many words.
-    pub(in crate::collection) fn new(width: usize) -> Packer {
-        Packer { width, ..Packer::default() }
+    pub(in crate::collection) fn new(width: usize) -> RowPacker {
+        RowPacker { width, ..RowPacker::default() }
     }
 
     /// The last row that was taken since the last page.
@@ -107,7 +107,7 @@ impl Packer {
         if count == 0 {
             (self.last, self.gaps) = (*first, 0);
             self.columns.clear();
-            self.columns.extend(others.iter().map(|word| Column::of(*word)));
+            self.columns.extend(others.iter().map(|word| PackedColumn::of(*word)));
             self.rows.extend_from_slice(row);
             return true;
         }
@@ -319,9 +319,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_packed_comes_back((width, rows) in case()) {
-            let (mut packer, mut found, mut unpacked) = (Packer::new(width), Vec::new(), Vec::new());
+            let (mut packer, mut found, mut unpacked) = (RowPacker::new(width), Vec::new(), Vec::new());
             let mut page = [7; PAYLOAD_WORDS];
-            let mut turn = |packer: &mut Packer| {
+            let mut turn = |packer: &mut RowPacker| {
                 let used = packer.pack(&mut page);
                 let packed = PackedRows::of(&page[..used], width).expect("what was packed");
                 packed.unpack(&mut unpacked);
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn equal_words_take_no_room() {
-        let (mut packer, mut page) = (Packer::new(3), [0; PAYLOAD_WORDS]);
+        let (mut packer, mut page) = (RowPacker::new(3), [0; PAYLOAD_WORDS]);
         (0..MOST_ROWS as u64).for_each(|at| assert!(packer.push(&[5, at, u64::MAX])));
         assert!(!packer.push(&[6, 0, 0]));
         let bits = bits_of(MOST_ROWS as u64 - 1);

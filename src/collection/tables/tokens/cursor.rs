@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zstd::bulk::Decompressor;
 
-use super::block::{BlockHead, HEAD_WORDS};
+use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES};
 use super::codes::{decode, take_length};
 use crate::collection::HeapReader;
 use crate::collection::run::reader::RunReader;
@@ -18,6 +18,9 @@ use crate::sketch::{Spread, shingles};
 /// Words fetched at once: the head of a block, and mostly all of it.
 const FETCHED: usize = sized(1024, 6);
 
+/// Tokens that a cursor keeps room for; a longer text gives back what it took.
+const KEPT: usize = sized(1 << 16, 8);
+
 /// Reads of texts that come in about the order in which they lie: the block that was read last is kept, and many texts are
 /// in it.
 #[derive(Default)]
@@ -26,6 +29,8 @@ pub struct TokenCursor {
     held: Option<(HeapReader, u64)>,
     vocabulary: Arc<Vec<u64>>,
     ngram: usize,
+    /// Where the block is that the last text of this one goes on in.
+    next: Option<u64>,
     words: Vec<u64>,
     bytes: Vec<u8>,
     /// Where the codes of each text end, behind where those of the first begin.
@@ -70,29 +75,45 @@ impl TokenCursor {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn tokens(&mut self, run: &RunReader, text: &StoredText) -> Result<&[u64]> {
-        let heap = run.heap(TOKENS).ok_or_else(|| damaged(run, "texts without their tokens"))?;
-        if !self.is_at(run, text) {
-            self.held = None;
-            self.turn_to(run, heap, text.start)?;
-            self.held = Some((heap.clone(), text.start));
-        }
-        let at = text.ordinal as usize;
-        let codes = match self.ends.get(at..) {
-            Some([from, to, ..]) => &self.bytes[*from..*to],
-            _ => return Err(damaged(run, "a block of tokens has fewer texts than rows name")),
-        };
         self.tokens.clear();
-        decode(codes, &self.vocabulary, &mut self.tokens).map_err(|what| damaged(run, what))?;
-        Ok(&self.tokens)
+        self.tokens.shrink_to(KEPT);
+        let (mut start, mut at) = (text.start, text.ordinal as usize);
+        loop {
+            self.turn_to(run, start)?;
+            let codes = match self.ends.get(at..) {
+                Some([from, to, ..]) => &self.bytes[*from..*to],
+                _ => return Err(damaged(run, "a block of tokens has fewer texts than rows name")),
+            };
+            decode(codes, &self.vocabulary, &mut self.tokens).map_err(|what| damaged(run, what))?;
+            let is_last = at + 2 == self.ends.len();
+            match self.next.filter(|_| is_last) {
+                Some(next) => (start, at) = (next, 0),
+                None => return Ok(&self.tokens),
+            }
+        }
+    }
+
+    /// Unpacks the block that starts at word `start`, unless it is the one that is kept.
+    fn turn_to(&mut self, run: &RunReader, start: u64) -> Result<()> {
+        let heap = run.heap(TOKENS).ok_or_else(|| damaged(run, "texts without their tokens"))?;
+        if !self.held.as_ref().is_some_and(|(held, at)| *at == start && held.is(heap)) {
+            self.held = None;
+            self.unpack(run, heap, start)?;
+            self.held = Some((heap.clone(), start));
+        }
+        Ok(())
     }
 
     /// Unpacks the block that starts at word `start`.
-    fn turn_to(&mut self, run: &RunReader, heap: &HeapReader, start: u64) -> Result<()> {
+    fn unpack(&mut self, run: &RunReader, heap: &HeapReader, start: u64) -> Result<()> {
         self.words.clear();
         let fetched = heap.len().saturating_sub(start).min(FETCHED as u64).max(HEAD_WORDS as u64);
         heap.read(start, fetched as usize, &mut self.words)?;
         let Some(head) = self.words.first_chunk() else { return Ok(()) };
         let head = BlockHead::of_words(*head);
+        if head.bytes.0.max(head.bytes.1) > MOST_BLOCK_BYTES {
+            return Err(damaged(run, "a block of tokens is longer than any can be"));
+        }
         let all = HEAD_WORDS + head.packed_words();
         if let Some(missing) = all.checked_sub(self.words.len()) {
             heap.read(start + fetched, missing, &mut self.words)?;
@@ -103,13 +124,13 @@ impl TokenCursor {
             none => none.insert(Decompressor::new().map_err(|e| damaged(run, e.to_string()))?),
         };
         self.bytes.clear();
-        let room = self.bytes.try_reserve_exact(head.bytes.0 as usize);
-        room.map_err(|_| damaged(run, "a block of tokens claims more bytes than there is memory"))?;
+        self.bytes.reserve(head.bytes.0 as usize);
         let unpacked = decompressor.decompress_to_buffer(packed, &mut self.bytes);
         if unpacked.ok() != Some(head.bytes.0 as usize) {
             return Err(damaged(run, "a block of tokens cannot be decompressed"));
         }
         self.ngram = head.ngram as usize;
+        self.next = head.goes_on.then_some(start + all as u64);
         if self.ngram == 0 {
             return Err(damaged(run, "a block of tokens has shingles of no tokens"));
         }

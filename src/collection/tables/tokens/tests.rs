@@ -89,6 +89,25 @@ proptest! {
     }
 }
 
+/// A text may be longer than a block, and than a vocabulary serves.
+#[test]
+fn a_long_text_goes_on_from_block_to_block() {
+    let count = |tokens: u64| tokens / sized(1, 50);
+    let texts: Vec<Vec<u64>> = [3, 40_000, 5, 0, 200_000, 1, 30_000]
+        .into_iter()
+        .map(|tokens| {
+            (0..count(tokens)).map(|i| hashed(if i % 3 == 0 { i % 7 } else { i * tokens })).collect()
+        })
+        .collect();
+    let (run, stored) = written(&texts, 5);
+    let (mut cursor, mut set) = (TokenCursor::default(), Vec::new());
+    for at in (0..texts.len()).chain((0..texts.len()).rev()) {
+        assert_eq!(cursor.tokens(&run, &stored[at]).expect("read"), &texts[at][..]);
+        cursor.set(&run, &stored[at], &mut set).expect("read");
+        assert_eq!(set, set_of(&texts[at], 5));
+    }
+}
+
 /// One site after another, each with words of its own: no vocabulary may be stuck with those of the first.
 #[test]
 fn a_vocabulary_gives_way_to_one_that_serves() {

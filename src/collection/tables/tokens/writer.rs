@@ -4,7 +4,7 @@ use std::fmt;
 
 use zstd::bulk::Compressor;
 
-use super::block::BlockHead;
+use super::block::{BLOCK_BYTES, BlockHead, STEP};
 use super::codes::{encode, put_length};
 use super::vocabulary::Vocabulary;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
@@ -12,14 +12,21 @@ use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::document::words_of;
 use crate::collection::tables::rows::{StoredVocabulary, TokenPlace};
 use crate::error::{Error, Result};
-use crate::limits::sized;
 
-/// Bytes after which a block ends: more compress better, and each question unpacks a block.
-const BLOCK_BYTES: usize = sized(16 << 10, 40);
 /// How hard the library tries to compress, from 1.
 const LEVEL: i32 = 1;
 
-/// Writes the heap of tokens of a run. In memory are a block, a vocabulary, and 16 bytes for each block and vocabulary.
+/// A block that was written.
+#[derive(Clone, Copy, Debug)]
+struct WrittenBlock {
+    start: u64,
+    /// Its texts, and the ordinal of the first one that begins in it.
+    texts: u32,
+    first: u32,
+}
+
+/// Writes the heap of tokens of a run. In memory are a block, a vocabulary, and 16 bytes for each block and vocabulary, however long a
+/// text is.
 pub struct TokenWriter {
     ngram: u32,
     compressor: Compressor<'static>,
@@ -27,8 +34,11 @@ pub struct TokenWriter {
     /// The codes of the texts of this block, and how many bytes each text has of them.
     codes: Vec<u8>,
     lengths: Vec<usize>,
-    /// By block, where it starts and how many texts it has.
-    blocks: Vec<(u64, u32)>,
+    /// Whether the first of them began in the block before.
+    goes_on: bool,
+    blocks: Vec<WrittenBlock>,
+    /// How many of them are written in earlier vocabularies.
+    earlier: usize,
     /// By vocabulary, where it starts in the heap and how many words it has.
     vocabularies: Vec<(u64, u64)>,
     /// What is compressed, and what comes of it.
@@ -56,7 +66,9 @@ impl TokenWriter {
             vocabulary: Vocabulary::new(),
             codes: Vec::new(),
             lengths: Vec::new(),
+            goes_on: false,
             blocks: Vec::new(),
+            earlier: 0,
             vocabularies: Vec::new(),
             bytes: Vec::new(),
             packed: Vec::new(),
@@ -68,14 +80,27 @@ impl TokenWriter {
     /// # Errors
     /// [`Error::Io`] if a block cannot be written; [`Error::Worker`] if it cannot be compressed.
     pub fn push(&mut self, tokens: &[u64], run: &mut RunWriter) -> Result<()> {
-        let before = self.codes.len();
-        encode(tokens, &mut self.vocabulary, &mut self.codes);
-        self.lengths.push(self.codes.len() - before);
-        if self.codes.len() >= BLOCK_BYTES {
-            self.end_block(run)?;
-            if self.vocabulary.is_worn() {
-                self.end_vocabulary(run)?;
+        let (mut rest, mut before) = (tokens, self.codes.len());
+        loop {
+            let (some, others) = rest.split_at(rest.len().min(STEP));
+            encode(some, &mut self.vocabulary, &mut self.codes);
+            rest = others;
+            let ends = rest.is_empty();
+            let full = self.codes.len() >= BLOCK_BYTES;
+            if ends || full {
+                self.lengths.push(self.codes.len() - before);
             }
+            if full {
+                self.end_block(!ends, run)?;
+                before = 0;
+            }
+            if ends {
+                break;
+            }
+        }
+        // Between two texts, so that all blocks of one have the same vocabulary.
+        if self.vocabulary.is_worn() {
+            self.end_vocabulary(run)?;
         }
         Ok(())
     }
@@ -85,12 +110,7 @@ impl TokenWriter {
     /// # Errors
     /// Those of [`TokenWriter::push`].
     pub fn finish(&mut self, run: &mut RunWriter) -> Result<()> {
-        if !self.lengths.is_empty() {
-            self.end_block(run)?;
-        }
-        if !self.blocks.is_empty() {
-            self.end_vocabulary(run)?;
-        }
+        self.end_vocabulary(run)?;
         run.rows(VOCABULARIES.kind, VOCABULARIES.shape)?;
         let vocabularies = (0..).zip(&self.vocabularies);
         vocabularies
@@ -100,11 +120,13 @@ impl TokenWriter {
 
     /// Where the texts are, in the order in which they were added, once all are written.
     pub fn places(&self) -> impl Iterator<Item = TokenPlace> {
-        let block = |&(start, texts)| (0..texts).map(move |ordinal| TokenPlace { start, ordinal });
-        self.blocks.iter().flat_map(block)
+        self.blocks.iter().flat_map(|&WrittenBlock { start, texts, first }| {
+            (first..texts).map(move |ordinal| TokenPlace { start, ordinal })
+        })
     }
 
-    fn end_block(&mut self, run: &mut RunWriter) -> Result<()> {
+    /// Writes the block; its last text may go on.
+    fn end_block(&mut self, goes_on: bool, run: &mut RunWriter) -> Result<()> {
         self.bytes.clear();
         put_length(self.lengths.len(), &mut self.bytes);
         self.lengths.iter().for_each(|length| put_length(*length, &mut self.bytes));
@@ -112,16 +134,15 @@ impl TokenWriter {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(self.bytes.len()));
         self.compressor.compress_to_buffer(&self.bytes, &mut self.packed).map_err(|e| incompressible(&e))?;
-        let long = |bytes: &[u8]| {
-            u32::try_from(bytes.len())
-                .map_err(|_| Error::Limit("a text has more tokens than a collection holds".into()))
-        };
         let head = BlockHead {
-            bytes: (long(&self.bytes)?, long(&self.packed)?),
+            bytes: (self.bytes.len() as u32, self.packed.len() as u32),
             vocabulary: self.vocabularies.len() as u32,
             ngram: self.ngram,
+            goes_on,
         };
-        self.blocks.push((run.position(), self.lengths.len() as u32));
+        let (start, texts) = (run.position(), self.lengths.len() as u32);
+        self.blocks.push(WrittenBlock { start, texts, first: u32::from(self.goes_on) });
+        self.goes_on = goes_on;
         run.push(&head.to_words())?;
         run.push(&words_of(&self.packed).collect::<Vec<_>>())?;
         self.codes.clear();
@@ -129,7 +150,15 @@ impl TokenWriter {
         Ok(())
     }
 
+    /// Writes what is written in the vocabulary, and the vocabulary.
     fn end_vocabulary(&mut self, run: &mut RunWriter) -> Result<()> {
+        if !self.lengths.is_empty() {
+            self.end_block(false, run)?;
+        }
+        if self.blocks.len() == self.earlier {
+            return Ok(());
+        }
+        self.earlier = self.blocks.len();
         let tokens = self.vocabulary.take();
         self.vocabularies.push((run.position(), tokens.len() as u64));
         run.push(&tokens)
