@@ -224,6 +224,7 @@ pub(crate) fn told(error: &Error) {
         Error::Damaged { .. }
         | Error::UnfinishedDamaged { .. }
         | Error::NewerFormat { .. }
+        | Error::OlderFormat { .. }
         | Error::NotACollection(..)
         | Error::Unreachable { .. }
         | Error::LexiconDamaged { .. }

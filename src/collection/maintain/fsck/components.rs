@@ -157,6 +157,8 @@ impl Check<'_> {
         let mut ids: Vec<u128> =
             clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
         ids.sort_unstable();
+        // Where tables contradict each other, a document is in two clusters.
+        ids.dedup();
         let documents = stored_documents(&self.tables, &ids)?;
         let keep = &self.manifest.config.cluster.keep;
         for (at, cluster) in clusters {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::collection::run::file::BLOCK;
 use crate::collection::run::page::{PAGE_WORDS, RawPage};
 use crate::collection::run::rows::section::{SectionRows, first_from, less};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Rows in ascending order. Holds 256 KiB and a page of rows once it has begun, however many there are.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub struct Scan {
     /// Where to begin; empty once a row was found that is not before it.
     from: Vec<u64>,
     to: Option<Vec<u64>>,
+    /// Rows of pages that were not turned to, as far as the directory knows; `None` if not all pages are.
+    left: Option<u64>,
     /// Pages of the section that are still to be turned to.
     next: u64,
     end: u64,
@@ -31,6 +33,7 @@ pub struct Scan {
 impl Scan {
     pub(in crate::collection) fn new(rows: Arc<SectionRows>, from: &[u64], to: Option<&[u64]>) -> Scan {
         Scan {
+            left: (from.is_empty() && to.is_none()).then_some(rows.section.count),
             next: 0,
             end: rows.section.pages,
             rows,
@@ -81,7 +84,10 @@ impl Scan {
             self.bound()?;
         }
         if self.next >= self.end {
-            return Ok(false);
+            return match self.left.take().is_some_and(|left| left > 0) {
+                true => Err(self.miscounted()),
+                false => Ok(false),
+            };
         }
         let number = self.rows.section.first + self.next;
         if !(self.block_first..self.block_first + self.block.len() as u64).contains(&number) {
@@ -96,6 +102,9 @@ impl Scan {
         let words = &self.unpacked;
         self.next += 1;
         self.stop = words.len() / width;
+        if let Some(left) = self.left {
+            self.left = Some(left.checked_sub(self.stop as u64).ok_or_else(|| self.miscounted())?);
+        }
         self.at = first_from(words, width, 0, &self.from);
         if self.at < self.stop {
             self.from.clear();
@@ -107,6 +116,11 @@ impl Scan {
             self.next = self.end;
         }
         Ok(true)
+    }
+
+    fn miscounted(&self) -> Error {
+        let what = "its pages have more or fewer rows than the directory says";
+        self.rows.file.damaged(self.rows.section.first, what)
     }
 
     /// Finds the pages between the bounds. Without bounds it needs no fences.
