@@ -153,7 +153,7 @@ impl ExplanationPrinter<'_> {
         }?;
         self.stays(&alone.stays)?;
         if !alone.same_text.is_empty() {
-            let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(String::as_str).collect();
+            let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(|name| name.as_str()).collect();
             let more = more(alone.same_text.len());
             self.line(&format!("the same text: {}{more}", shown.join(", ")))?;
         }

@@ -33,5 +33,6 @@ pub(crate) fn run(args: &ReclusterArgs, job: &DistributedJob) -> Result<ExitCode
 
 fn cells(row: &ClusterRow<'_>, people: bool) -> Vec<Cells> {
     let ClusterRow { cluster, size, representative, members, .. } = row;
-    cluster_cells((&cluster.to_string(), *size, representative), members, people)
+    let members: Vec<&str> = members.iter().map(|name| name.as_str()).collect();
+    cluster_cells((&cluster.to_string(), *size, representative), &members, people)
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::config::{Criterion, Keep};
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::flow::by_field;
 use crate::read::{Day, Value};
 use crate::sketcher::Digest;
@@ -57,7 +57,7 @@ impl fmt::Display for PlaceInFile {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedDocument {
     /// Its id, if it has one.
-    pub id: Option<String>,
+    pub id: Option<DocumentName<'static>>,
     /// Where it stands.
     pub place: PlaceInFile,
     /// The same for programs. Positions order documents.
@@ -93,8 +93,8 @@ pub enum Decided<'a> {
 
 impl FinishedDocument {
     /// Its id, or its file and line.
-    pub fn name(&self) -> String {
-        self.id.clone().unwrap_or_else(|| self.place.to_string())
+    pub fn name(&self) -> DocumentName<'static> {
+        self.id.clone().unwrap_or_else(|| self.place.to_string().into())
     }
 
     /// Orders two documents as a run does, the one to keep first, and says what decided.

@@ -9,7 +9,7 @@ use super::document::{FinishedDocument, PlaceInFile, PlaceKind};
 use super::folder::FinishedRun;
 use super::lists::FinishedMember;
 use super::record::InputRow;
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
@@ -64,7 +64,7 @@ impl FinishedRun {
 
     /// A document that is not at hand, as the lists have it.
     pub fn listed(&self, member: &FinishedMember, place: &PlaceInFile) -> FinishedDocument {
-        let has_id = member.name != place.to_string();
+        let has_id = *member.name != *place.to_string();
         FinishedDocument {
             id: has_id.then(|| member.name.clone()),
             place: place.clone(),
@@ -277,7 +277,7 @@ impl Sink for FindSink<'_> {
             position: record.position,
             line: record.line,
             document: FinishedDocument {
-                id: record.id.as_ref().map(ToString::to_string),
+                id: record.id.clone().map(DocumentName::into_owned),
                 place: PlaceInFile { file: String::new(), line: 0, at: PlaceKind::Input },
                 position: record.position,
                 text,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::folder::FinishedRun;
 use super::lists::{CHECKED, ClusterRead, DuplicateRead};
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::Reason;
 use crate::progress::Progress;
@@ -28,7 +29,7 @@ pub struct ListedCluster {
     /// Those of these that are copies of what is kept.
     pub copies: u64,
     /// The name of what stands for it: its id, or its file and line.
-    pub representative: String,
+    pub representative: DocumentName<'static>,
     /// The file of that; none where nothing of the cluster was removed.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -42,7 +43,7 @@ pub struct ListedCluster {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedDocument {
     /// Its id, or its file and line.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// The number of its cluster.
     pub cluster: u64,
     /// Whether it is kept.
@@ -73,6 +74,7 @@ struct IndexedByFile {
 /// A document by name.
 struct IndexedDocument {
     id: Box<str>,
+    is_number: bool,
     cluster: u64,
     line: u64,
     file: u32,
@@ -143,7 +145,8 @@ impl ListIndex {
             let beside = row.kept.unwrap_or_default().into_iter().skip(1);
             let kept = std::iter::once(row.representative.clone()).chain(beside);
             documents.extend(kept.map(|id| IndexedDocument {
-                id: id.into(),
+                is_number: id.is_number(),
+                id: String::from(id).into(),
                 cluster: row.cluster,
                 line: 0,
                 file: NOWHERE,
@@ -178,7 +181,8 @@ impl ListIndex {
                 cluster.least = Some(row.scores);
             }
             documents.push(IndexedDocument {
-                id: row.id.into(),
+                is_number: row.id.is_number(),
+                id: String::from(row.id).into(),
                 cluster: row.cluster,
                 line: row.line,
                 file: files.number(row.file),
@@ -285,7 +289,7 @@ impl ListIndex {
     fn listed(&self, document: &IndexedDocument) -> ListedDocument {
         let file = self.files.name(document.file).map(str::to_owned);
         ListedDocument {
-            id: document.id.to_string(),
+            id: DocumentName::of_kind(document.id.to_string(), document.is_number),
             cluster: document.cluster,
             kept: document.kept,
             protected: document.protected,

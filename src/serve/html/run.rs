@@ -128,7 +128,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
     let to_page = |after: Option<&str>| links::changed(&path, query, &[("after", after), ("member", None)]);
     let to_member = |key: &str| format!("{}#member", links::changed(&path, query, &[("member", Some(key))]));
     let asked_for = |member: &&RunMember| {
-        query.get("member").is_some_and(|asked| member.key() == asked || member.id == asked)
+        query.get("member").is_some_and(|asked| member.key() == asked || *member.id == *asked)
     };
     let chosen = page.members.iter().find(asked_for).map(RunMember::key);
     let chosen = chosen.as_deref().or(query.get("member"));
@@ -267,7 +267,7 @@ fn members(
                         @match &member.scores { Some(scores) => { (scores) } None => { "compare" } }
                     } }
                 }
-                (verdicts::cell(asked, page.verdicts.get(&member.id)))
+                (verdicts::cell(asked, page.verdicts.get(&*member.id)))
                 td { (parts::short(&became(member))) }
                 td class="place" { (place(member.file.as_deref(), member.line)) }
             }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::collection::{Alone, Explanation};
+use crate::document::DocumentName;
 use crate::error::Error;
 use crate::output::{FinishedMember, ListedCluster, ListedDocument, ListedOrder};
 use crate::progress::Progress;
@@ -82,7 +83,7 @@ impl RunClustersPage {
 #[derive(Debug, Serialize)]
 pub struct RunMember {
     /// Its id, or its file and line.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// Its file; lists name no place of what is kept beside a representative.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -99,7 +100,7 @@ pub struct RunMember {
     pub scores: Option<ReportedScores>,
     /// The document before it on the way from the representative, if only others hold it there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
+    pub parent: Option<DocumentName<'static>>,
     /// The protected set that it is of, if it is of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
@@ -126,7 +127,7 @@ impl RunMember {
     pub fn key(&self) -> String {
         match self.file.as_ref().zip(self.line) {
             Some((file, line)) => format!("{file}:{line}"),
-            None => self.id.clone(),
+            None => self.id.to_string(),
         }
     }
 }
@@ -174,7 +175,7 @@ impl RunClusterPage {
         let compared = match query.get("member") {
             Some(member) => {
                 let is = |known: &FinishedMember| {
-                    known.name == member
+                    *known.name == *member
                         || known.place.as_ref().is_some_and(|place| place.to_string() == member)
                 };
                 if !listed.members().any(is) {
