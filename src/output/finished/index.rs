@@ -286,6 +286,24 @@ impl ListIndex {
         Ok((page, None))
     }
 
+    /// The document of a name at a place, if it is in a cluster; by its name alone if lists name no place of it.
+    pub fn named(&self, id: &str, file: &str, line: u64) -> Option<ListedDocument> {
+        let at = |file: u32, line: u64| {
+            let sought = (id, file, line);
+            let found = self
+                .documents
+                .binary_search_by(|document| (&*document.id, document.file, document.line).cmp(&sought));
+            found.ok().map(|at| self.listed(&self.documents[at]))
+        };
+        self.files.numbers.get(file).and_then(|file| at(*file, line)).or_else(|| at(NOWHERE, 0))
+    }
+
+    /// Whether two documents of clusters have a name.
+    pub fn repeats(&self, id: &str) -> bool {
+        let first = self.documents.partition_point(|document| &*document.id < id);
+        self.documents[first..].iter().take(2).filter(|document| &*document.id == id).count() > 1
+    }
+
     fn listed(&self, document: &IndexedDocument) -> ListedDocument {
         let file = self.files.name(document.file).map(str::to_owned);
         ListedDocument {
