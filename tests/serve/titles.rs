@@ -98,8 +98,8 @@ fn documents_are_found_by_words_of_their_titles() {
             assert!(!page.text.contains('\u{202e}') && !page.text.contains('\u{1b}'), "{typed:?}");
         }
         let page = server.json("/documents?title=origin&limit=3");
-        let schema =
-            &described["paths"]["/documents"]["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+        let schema = &described["paths"]["/documents"]["get"]["responses"]["200"]["content"]["application/json"]
+            ["schema"];
         check(&described, schema, &page, "/documents");
         let titled = documents.iter().filter(|(_, title, _)| !title.is_empty()).count();
         assert_eq!(page["titles"], titled, "{what}");
@@ -176,8 +176,12 @@ fn documents_are_found_where_they_stand_in_files_of_all_kinds() {
     dir.write("in/d.txt", text(3));
     let mut formats = "";
     if cfg!(feature = "parquet") {
-        dir.write("rows/p.jsonl", (0..20).map(|at| format!("{}\n", record(json!(at), at + 3))).collect::<String>());
-        dir.alike("dedup rows/p.jsonl --threshold 1 --method exact --out rows/out --to parquet -q", None).ok();
+        dir.write(
+            "rows/p.jsonl",
+            (0..20).map(|at| format!("{}\n", record(json!(at), at + 3))).collect::<String>(),
+        );
+        dir.alike("dedup rows/p.jsonl --threshold 1 --method exact --out rows/out --to parquet -q", None)
+            .ok();
         formats = " rows/out/kept";
     }
     for (flags, out) in [("--keep field:rank:max", "one"), ("--keep longest --keep-per-cluster 2", "two")] {
@@ -253,8 +257,9 @@ fn the_nearest_outside_of_an_output_is_that_of_a_collection() {
             let before = output.page(&format!("/documents/{id}"));
             before.says("that reads all inputs once");
             let asked = format!("/document?id={id}&outside=yes");
-            let is_there =
-                |reply: &super::client::Reply| reply.status == 200 && reply.json()["nearest_outside"]["state"] == "ready";
+            let is_there = |reply: &super::client::Reply| {
+                reply.status == 200 && reply.json()["nearest_outside"]["state"] == "ready"
+            };
             let found = output.until(&asked, is_there).json()["nearest_outside"]["nearest"].clone();
             let expected = collection.json(&format!("/documents/{id}"))["nearest_outside"].clone();
             assert_eq!(found.is_null(), expected.is_null(), "{id}: {found} {expected}");
