@@ -64,7 +64,8 @@ fn main() {
         return;
     };
     let accept = if how.iter().any(|word| word == "html") { "text/html" } else { "application/json" };
-    let every = how.iter().find_map(|word| word.parse::<f64>().ok()).map(|rate| Duration::from_secs_f64(1.0 / rate));
+    let every =
+        how.iter().find_map(|word| word.parse::<f64>().ok()).map(|rate| Duration::from_secs_f64(1.0 / rate));
     let requests = requests(host, what, accept);
     let until = Duration::from_secs(seconds.parse().expect("seconds"));
     let next = AtomicUsize::new(0);

@@ -113,7 +113,7 @@ impl<const N: usize> RowSorter<N> {
 /// All rows of some runs as one run, which takes about `bytes` of memory while it is made.
 #[cfg(feature = "serve")]
 pub(crate) fn one_run<const N: usize>(
-    runs: Vec<SortedRun<N>>,
+    runs: &[SortedRun<N>],
     bytes: usize,
     folder: &Path,
     progress: &Progress,

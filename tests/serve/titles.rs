@@ -180,8 +180,7 @@ fn documents_are_found_where_they_stand_in_files_of_all_kinds() {
             "rows/p.jsonl",
             (0..20).map(|at| format!("{}\n", record(json!(at), at + 3))).collect::<String>(),
         );
-        dir.alike("dedup rows/p.jsonl --method exact --out rows/out --to parquet -q", None)
-            .ok();
+        dir.alike("dedup rows/p.jsonl --method exact --out rows/out --to parquet -q", None).ok();
         formats = " rows/out/kept";
     }
     for (flags, out) in [("--keep field:rank:max", "one"), ("--keep longest --keep-per-cluster 2", "two")] {

@@ -77,7 +77,7 @@ impl ListRow for DuplicateRow<'_> {
             against.map(|against| against.set).into(),
             against.map(|against| against.file).into(),
             against.map(|against| against.line).into(),
-            self.parent.map(|name| name.as_str()).into(),
+            self.parent.map(DocumentName::as_str).into(),
         ];
         let of = [
             self.representative.as_str().into(),
@@ -161,7 +161,7 @@ impl ListRow for AssignmentRow<'_> {
             self.size.into(),
             TableCell::Truth(self.kept),
             self.reason.map(Reason::name).into(),
-            self.representative.map(|name| name.as_str()).into(),
+            self.representative.map(DocumentName::as_str).into(),
             self.representative_file.into(),
             self.representative_line.into(),
         ];

@@ -104,8 +104,8 @@ impl InputIndex {
             notes.push(sink.notes);
         }
         Ok(InputIndex {
-            documents: one_run(documents, held.0, held.1, progress)?,
-            ids: one_run(ids, held.0, held.1, progress)?,
+            documents: one_run(&documents, held.0, held.1, progress)?,
+            ids: one_run(&ids, held.0, held.1, progress)?,
             words: WordIndex::new(rule, words, held, progress)?,
             notes: NoteFiles::new(notes, place.folder)?,
             inputs,

@@ -48,7 +48,7 @@ impl StoredTitles {
         })?;
         failures.iter().for_each(|why| log(&format!("titles are not searched: {why}")));
         Ok(StoredTitles {
-            documents: one_run(documents.finish()?, held, folder, progress)?,
+            documents: one_run(&documents.finish()?, held, folder, progress)?,
             words: WordIndex::new(rule, vec![words], (held, folder), progress)?,
             notes: NoteFiles::new(vec![notes], folder)?,
             unread: failures.len() as u64,

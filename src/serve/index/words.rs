@@ -85,7 +85,7 @@ impl WordIndex {
             titles += more;
             runs.extend(rows);
         }
-        Ok(WordIndex { rule, rows: one_run(runs, bytes, folder, progress)?, titles })
+        Ok(WordIndex { rule, rows: one_run(&runs, bytes, folder, progress)?, titles })
     }
 
     /// How many documents have a title.
