@@ -3,6 +3,10 @@
 //! `cargo bench --bench serve -- HOST:PORT TEXTS.jsonl CLIENTS SECONDS` sends the first 2,000 bytes of the text of each line;
 //! `cargo bench --bench serve -- HOST:PORT /PATH CLIENTS SECONDS` asks for a path, with `html` behind
 //! it as a browser does. Each client has a connection of its own.
+//!
+//! Clients ask as fast as they are answered: then all of them wait for each other, and 64 clients at 5,000 a second wait 12.8 ms each on
+//! average, whatever the server does. With a number behind it all clients together ask so often a second, and times count from when a
+//! request was due, so that a late answer counts for all that wait behind it.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -55,11 +59,13 @@ fn answer(stream: &mut TcpStream, bytes: &mut Vec<u8>) {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let [host, what, clients, seconds, form @ ..] = &arguments[..] else {
+    let [host, what, clients, seconds, how @ ..] = &arguments[..] else {
         // Whoever runs all benchmarks names no server.
         return;
     };
-    let accept = if form == ["html"] { "text/html" } else { "application/json" };
+    let accept = if how.iter().any(|word| word == "html") { "text/html" } else { "application/json" };
+    let every =
+        how.iter().find_map(|word| word.parse::<f64>().ok()).map(|rate| Duration::from_secs_f64(1.0 / rate));
     let requests = requests(host, what, accept);
     let until = Duration::from_secs(seconds.parse().expect("seconds"));
     let next = AtomicUsize::new(0);
@@ -70,8 +76,13 @@ fn main() {
             stream.set_nodelay(true).expect("an option");
             let (mut times, mut bytes) = (Vec::new(), Vec::new());
             while begun.elapsed() < until {
-                let request = &requests[next.fetch_add(1, Ordering::Relaxed) % requests.len()];
-                let asked = Instant::now();
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let request = &requests[number % requests.len()];
+                let due = every.map(|every| begun + every * number as u32);
+                if let Some(early) = due.and_then(|due| due.checked_duration_since(Instant::now())) {
+                    std::thread::sleep(early);
+                }
+                let asked = due.unwrap_or_else(Instant::now);
                 stream.write_all(request).expect("sent");
                 answer(&mut stream, &mut bytes);
                 times.push(asked.elapsed());

@@ -73,7 +73,7 @@
 //! - `api/spool.rs` - texts in memory as an input file
 //!
 //! What a run is made of:
-//! - `document.rs` - what a document is: a record at a position of the input
+//! - `document.rs` - what a document is, a record at a position of the input, and what it is called
 //! - `config/mod.rs` - the typed configuration and its defaults
 //! - `config/keep.rs` - which document of a cluster is kept: lists of criteria, written and read
 //! - `config/load.rs` - from TOML to a configuration, with located messages
@@ -572,6 +572,7 @@
 //! - `collection/query/browse/divided.rs` - what a cluster falls into at a higher threshold
 //! - `collection/query/browse/looseness.rs` - the clusters of a commit, the loosest first
 //! - `collection/query/browse/members.rs` - the members of a cluster, each held against its representative
+//! - `collection/query/browse/titles.rs` - the titles of stored documents
 //! - `collection/query/view.rs` - looking at a commit
 //! - `collection/query/stats.rs` - the figures of a commit
 //! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
@@ -633,7 +634,9 @@
 //! - `output/finished/folder.rs` - an output opened again, and whether its inputs are as they were
 //! - `output/finished/lists.rs` - its lists, read again
 //! - `output/finished/index.rs` - its clusters and the documents in them, to be looked at by the page (feature `serve`)
+//! - `output/finished/pass.rs` - all records of inputs, read once with several threads
 //! - `output/finished/find.rs` - documents of the inputs by id, or by file and line, in one pass
+//! - `output/finished/known.rs` - documents that somebody has seen already, read where they stand
 //! - `output/finished/document.rs` - such a document, and what tells which of two is kept
 //! - `output/forms/mod.rs` - the forms that records are written in
 //! - `output/forms/form.rs` - what forms there are
@@ -736,6 +739,7 @@
 //! - `report/finished/compare.rs` - two documents of the inputs held against each other
 //! - `report/finished/explain.rs` - why documents of a run are together, or are not
 //! - `report/finished/members.rs` - a cluster, each member held against what is kept
+//! - `report/finished/outside.rs` - the closest document outside a cluster, of all inputs (feature `serve`)
 //! - `report/page.rs` - the page, and its file
 //! - `report/sections.rs` - the parts of the page
 //! - `report/parts.rs` - tables and figures of pages
@@ -763,6 +767,7 @@
 //! - `serve/pages/clusters.rs` - clusters by the page, and one of them
 //! - `serve/pages/documents.rs` - documents by the page, one of them, and two of them
 //! - `serve/pages/check.rs` - texts held against the collection
+//! - `serve/pages/titles.rs` - documents that words of their titles find
 //! - `serve/pages/changes.rs` - the change logs by the page
 //! - `serve/pages/run.rs` - what is shown of an output
 //! - `serve/html/mod.rs` - pages for people
@@ -779,6 +784,13 @@
 //! - `serve/html/check.rs` - a form for a text, and what it resembles
 //! - `serve/html/verdicts.rs` - buttons for a verdict, and what was said before
 //! - `serve/html/run.rs` - pages of an output
+//! - `serve/html/titles.rs` - documents that words of their titles find
+//! - `serve/index/mod.rs` - what is noted of all documents of what is served, so that some are found
+//! - `serve/index/making.rs` - what is made in the background, and how far it is
+//! - `serve/index/notes.rs` - notes of any length in files, found again by their places
+//! - `serve/index/words.rs` - which documents have a word in their titles
+//! - `serve/index/inputs.rs` - all documents of the inputs of an output
+//! - `serve/index/stored.rs` - the titles of a commit of a collection
 //! - `serve/state/mod.rs` - what is served
 //! - `serve/state/served.rs` - what is served now, and what is wrong with it
 //! - `serve/state/commit.rs` - one commit, with what is made of it once

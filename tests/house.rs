@@ -148,7 +148,7 @@ fn the_book_names_every_preset_and_no_other() {
 #[test]
 fn the_book_and_the_help_name_the_same_flags() {
     // Flags of other programs that stand in commands.
-    const OTHERS: [&str; 19] = [
+    const OTHERS: [&str; 20] = [
         "--all-targets",
         "--bench",
         "--cfg",
@@ -165,6 +165,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--path",
         "--random-source",
         "--release",
+        "--retry",
         "--test",
         "--times",
         "--workspace",

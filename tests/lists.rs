@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::support::output::{Output, jsonl, label};
+use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, line, words};
+use crate::support::texts::{gzip, line, text, words};
 
 /// Two files of documents, some of which are no documents or have no id.
 fn inputs(dir: &Dir) -> Vec<(String, String, u64)> {
@@ -83,6 +84,41 @@ fn every_document_is_assigned_as_the_other_lists_say() {
     assert!(Output::read(&dir.join("one")).kept.len() == 2);
 }
 
+/// The ids of a text twice each: numbers as they are spelt, strings that look like them, and none.
+const IDS: [&str; 8] = ["7", "\"7\"", "-1", "1.50", "123456789012345678901", "1e400", "\"a\"", "null"];
+
+#[test]
+fn ids_are_in_json_what_they_were_in_the_input() {
+    let dir = Dir::new();
+    let lines = IDS.iter().flat_map(|id| [*id, "\"last\""]).enumerate().map(|(at, id)| {
+        // Each id has a text of its own, of which another document is a copy.
+        format!("{{\"id\": {id}, \"text\": {}}}\n", json!(words(at / 2 * 100, 40)))
+    });
+    dir.write("in.jsonl", lines.collect::<String>());
+    let found = alike_in_all(&dir, "in.jsonl --assignments --pairs --keep last", &[(1, 3), (2, 2)]);
+    let list = |name: &str| text(found[name].clone());
+    let (duplicates, pairs) = (list("duplicates.jsonl"), list("pairs.jsonl"));
+    let (clusters, assignments) = (list("clusters.jsonl"), list("assignments.jsonl"));
+    for (at, id) in IDS.iter().enumerate() {
+        let place = format!("\"in.jsonl:{}\"", 2 * at + 1);
+        let said = if *id == "null" { &place } else { *id };
+        assert!(duplicates.contains(&format!("{{\"id\":{said},\"file\":")), "{id}: {duplicates}");
+        assert!(pairs.contains(&format!("{{\"a\":{said},\"b\":\"last\",")), "{id}: {pairs}");
+        assert!(clusters.contains(&format!("\"members\":[{said},\"last\"]")), "{id}: {clusters}");
+        assert!(assignments.contains(&format!("{{\"id\":{said},\"file\":")), "{id}: {assignments}");
+    }
+    // By the first one, so that what stands for a cluster is a number.
+    dir.dedup("in.jsonl --annotate --out marked").ok();
+    let marked = text(std::fs::read(dir.join("marked/annotated/in.jsonl")).unwrap());
+    assert!(marked.contains("\"representative\":{\"id\":1.50,\"file\":"), "{marked}");
+    let asked = |line: &str| -> Value { serde_json::from_str(&dir.alike(line, None).ok().stdout).unwrap() };
+    let explained = asked("explain marked in.jsonl:2 --format json");
+    assert_eq!((&explained["representative"], &explained["document"]["id"]), (&json!(7), &json!("last")));
+    assert_eq!(asked("show marked 2 --format json")["representative"]["id"], json!("7"));
+    // Whoever types 7 may mean either, and is told so.
+    dir.alike("explain marked 7", None).code(2).says("2 documents have the id \"7\": in.jsonl:1, in.jsonl:3");
+}
+
 #[cfg(feature = "parquet")]
 mod tables {
     use parquet::record::{Field, Row};
@@ -90,7 +126,6 @@ mod tables {
     use super::*;
     use crate::support::columns::read_back;
     use crate::support::output::reread;
-    use crate::support::outputs::alike_in_all;
 
     fn value(field: &Field) -> Value {
         match field {

@@ -156,6 +156,8 @@ mod processes_refused;
 mod questions;
 /// Records between tags, read and kept like lines.
 mod records;
+/// Pages that are made of definitions.
+mod reference;
 /// Inputs from object stores and web servers, served by the tests themselves.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote;

@@ -322,6 +322,9 @@ pub(crate) struct ServeArgs {
     /// Another name that the server is asked under, such as that of a proxy; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
+    /// Where titles are in records, by whose words documents are found; dots lead into objects
+    #[arg(long, value_name = "FIELD", default_value = "title")]
+    pub(crate) title_field: String,
 
     /// Most bytes of a body
     #[arg(

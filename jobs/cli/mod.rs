@@ -178,8 +178,8 @@ pub(crate) enum Command {
     Stats(ShowArgs),
     /// List the documents of a collection
     ///
-    /// Prints a table on a terminal, otherwise JSON Lines: id, cluster, the loads that first added and last changed
-    /// the document, and its source (file, line, and offset in the decompressed file).
+    /// Prints a table on a terminal, otherwise JSON Lines, in the order of ids, which are held in memory: id, cluster, the loads that
+    /// first added and last changed the document, and its source (file, line, and offset in the decompressed file).
     #[command(after_long_help = DOCUMENTS_EXAMPLES)]
     Documents(ShowArgs),
     /// Explain why documents are in one cluster, or are not

@@ -162,7 +162,7 @@ pub(crate) fn questions<T>(
         let sources = inputs_again(run, spool.path(), progress)?;
         let tables = tables_again(run, &sources, &machine.resources(spool.path(), None), progress)?;
         let Machine { workers, simd, .. } = machine;
-        let find = FinishedFind { run, sources: &sources, tables: &tables, workers, simd };
+        let find = FinishedFind { run, sources: &sources, tables: &tables, workers, simd, known: None };
         ask(&FinishedQuestions { find, progress })
     })
 }

@@ -48,7 +48,7 @@ pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
 pub use maintain::tiers::Compaction;
 pub use query::browse::{
     ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,
-    LooseMark, LoosenessIndex, MemberView, PageMark,
+    LooseMark, LoosenessIndex, MemberView, PageMark, StoredTitle,
 };
 pub use query::check::{AskedText, Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};

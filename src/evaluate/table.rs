@@ -1,6 +1,8 @@
 //! Lines of fields: columns between tabulators, or objects of JSON.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 
 /// A file of lines, each with the same columns.
 #[derive(Debug)]
@@ -53,25 +55,29 @@ fn columns<'a>(
 fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable, String> {
     let (mut names, mut rows) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        let object: serde_json::Map<String, Value> =
+        let object: BTreeMap<String, Box<RawValue>> =
             serde_json::from_str(line).map_err(|e| format!("line {number} is no object of JSON: {e}"))?;
         if names.is_empty() {
             names = object.keys().cloned().collect();
         }
-        rows.push((number, names.iter().map(|name| object.get(name).and_then(field)).collect::<Vec<_>>()));
+        rows.push((
+            number,
+            names.iter().map(|name| object.get(name).and_then(|value| field(value))).collect::<Vec<_>>(),
+        ));
     }
     // Objects without any field may have come before the first that names some.
     rows.iter_mut().for_each(|(_, fields)| fields.resize(names.len(), None));
     Ok(FieldTable { names: Some(names), rows })
 }
 
-/// A value as it would stand in a column.
-fn field(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(is) => Some(u8::from(*is).to_string()),
-        other => Some(other.to_string()),
+/// A value as it would stand in a column. A number is spelt as it is: it may be an id.
+fn field(value: &RawValue) -> Option<String> {
+    match value.get() {
+        "null" => None,
+        "true" => Some("1".to_owned()),
+        "false" => Some("0".to_owned()),
+        text if text.starts_with('"') => serde_json::from_str(text).ok(),
+        other => Some(other.to_owned()),
     }
 }
 
@@ -81,11 +87,11 @@ mod tests {
 
     #[test]
     fn objects_have_the_fields_of_the_first_that_has_any() {
-        let table = FieldTable::parse("{}\n{\"id\":\"a\",\"mark\":true}\n{\"id\":2}\n", |_| false);
+        let table = FieldTable::parse("{}\n{\"id\":\"a\",\"mark\":true}\n{\"id\":2.50}\n", |_| false);
         let table = table.expect("a table");
         assert_eq!(table.names.as_deref(), Some(&["id".to_owned(), "mark".to_owned()][..]));
         let fields: Vec<Vec<Option<&str>>> =
             table.rows.iter().map(|(_, fields)| fields.iter().map(Option::as_deref).collect()).collect();
-        assert_eq!(fields, [[None, None], [Some("a"), Some("1")], [Some("2"), None]]);
+        assert_eq!(fields, [[None, None], [Some("a"), Some("1")], [Some("2.50"), None]]);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::document::{Doc, Position};
+use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::memory::sets::Sets;
@@ -71,10 +71,10 @@ impl RunDocuments {
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
-    pub fn name(&self, doc: Doc) -> Result<String> {
+    pub fn name(&self, doc: Doc) -> Result<DocumentName<'static>> {
         Ok(match self.catalogue.label(doc)? {
             Some(label) => label.into_owned(),
-            None => format!("{}:{}", self.file(doc), self.line(doc)?),
+            None => format!("{}:{}", self.file(doc), self.line(doc)?).into(),
         })
     }
 

@@ -9,7 +9,7 @@ use super::rows::{
     AgainstRow, AssignmentRow, ClusterRow, DuplicateRow, LeftOutRow, ListRow, PairRow, RejectedRow,
 };
 use super::summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
-use crate::document::Doc;
+use crate::document::{Doc, DocumentName};
 use crate::error::Result;
 use crate::flow::{Outcome, Reason, Related, Removed};
 use crate::read::{Discovery, Refusal, Rejected};
@@ -84,7 +84,7 @@ impl<'a> Lists<'a> {
                 shown: shown_scores(self.outcome, removed),
                 reason: removed.reason,
                 against: against.as_ref().map(|(set, file, line)| AgainstRow { set, file, line: *line }),
-                parent: parent.as_deref(),
+                parent: parent.as_ref(),
                 relation: self.related.map(|related| related.removed(removed)),
             })?;
         }
@@ -134,7 +134,7 @@ impl<'a> Lists<'a> {
                 size: member.map_or(1, |member| member.cluster.members.len() as u64),
                 kept: member.is_none_or(|member| member.kept),
                 reason: member.and_then(ClusterMember::reason),
-                representative: name.as_deref(),
+                representative: name.as_ref(),
                 representative_file: representative.map(|doc| documents.file(doc)).as_deref(),
                 representative_line: representative.map(|doc| documents.line(doc)).transpose()?,
                 shown: member.map(|member| member.shown(self.outcome)).unwrap_or_default(),
@@ -163,17 +163,15 @@ impl<'a> Lists<'a> {
     pub fn each_cluster(&self, each: &mut dyn FnMut(&ClusterRow<'_>) -> Result<()>) -> Result<()> {
         for (number, cluster) in (1..).zip(&self.outcome.findings.clusters) {
             let name = |doc: &Doc| self.outcome.run.documents.name(*doc);
-            let names: Vec<String> = cluster.members.iter().map(name).collect::<Result<_>>()?;
+            let names: Vec<DocumentName<'_>> = cluster.members.iter().map(name).collect::<Result<_>>()?;
             let kept = std::iter::once(&cluster.representative).chain(&cluster.kept_beside);
-            let kept: Vec<String> = kept.map(name).collect::<Result<_>>()?;
+            let kept: Vec<DocumentName<'_>> = kept.map(name).collect::<Result<_>>()?;
             each(&ClusterRow {
                 cluster: number,
                 size: names.len() as u64,
                 representative: &kept[0],
-                members: &names.iter().map(String::as_str).collect::<Vec<_>>(),
-                kept: (kept.len() > 1)
-                    .then(|| kept.iter().map(String::as_str).collect::<Vec<_>>())
-                    .as_deref(),
+                members: &names,
+                kept: (kept.len() > 1).then_some(&*kept),
             })?;
         }
         Ok(())

@@ -26,7 +26,8 @@ pub use figures::count;
 pub(crate) use figures::{percent, size};
 pub use finished::{
     Decided, FinishedCluster, FinishedDocument, FinishedFind, FinishedMember, FinishedRun, InputRow,
-    PlaceInFile, PlaceKind, ProtectedInput, RunRecord, write_inputs,
+    KnownDocument, KnownDocuments, PassSink, PlaceInFile, PlaceKind, ProtectedInput, RunRecord, fields_of,
+    read_all, unit_bytes, write_inputs,
 };
 #[cfg(feature = "serve")]
 pub use finished::{ListIndex, ListedCluster, ListedDocument, ListedOrder};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::repeats::RankedPassage;
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
 use crate::output::hand_out;
 use crate::progress::Progress;
@@ -34,7 +34,7 @@ pub struct Passage {
     /// The line of that document.
     pub line: u64,
     /// The id of that document, if it has one.
-    pub id: Option<String>,
+    pub id: Option<DocumentName<'static>>,
     /// Where it begins in the text of that document, in bytes.
     pub start: usize,
     /// How it begins, on one line.
@@ -108,7 +108,7 @@ impl Sink for PassageTaker<'_> {
                 bytes,
                 file: self.inputs.sources[record.position.file() as usize].shown.clone(),
                 line: self.inputs.line_at(record.position, record.line),
-                id: record.id.as_deref().map(str::to_owned),
+                id: record.id.clone().map(DocumentName::into_owned),
                 start: start.0,
                 text: excerpt(text),
             };

@@ -9,7 +9,7 @@ use super::runs::RowReader;
 use crate::error::Result;
 
 /// Rows that come in order.
-pub(super) enum RowSource<const N: usize> {
+pub(crate) enum RowSource<const N: usize> {
     Run(RowReader<N>),
     Remote(RemoteRows<N>),
 }
@@ -24,14 +24,14 @@ impl<const N: usize> RowSource<N> {
 }
 
 /// Rows of several sources, in order.
-pub(super) struct RowMerge<const N: usize> {
+pub(crate) struct RowMerge<const N: usize> {
     sources: Vec<RowSource<N>>,
     /// The next row of each source that has one.
     heads: BinaryHeap<Reverse<([u64; N], usize)>>,
 }
 
 impl<const N: usize> RowMerge<N> {
-    pub(super) fn new(mut sources: Vec<RowSource<N>>) -> Result<RowMerge<N>> {
+    pub(crate) fn new(mut sources: Vec<RowSource<N>>) -> Result<RowMerge<N>> {
         let mut heads = BinaryHeap::with_capacity(sources.len());
         for (at, source) in sources.iter_mut().enumerate() {
             heads.extend(source.next()?.map(|row| Reverse((row, at))));
@@ -39,7 +39,7 @@ impl<const N: usize> RowMerge<N> {
         Ok(RowMerge { sources, heads })
     }
 
-    pub(super) fn next(&mut self) -> Result<Option<[u64; N]>> {
+    pub(crate) fn next(&mut self) -> Result<Option<[u64; N]>> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((row, at)) = *head;
         match self.sources[at].next()? {

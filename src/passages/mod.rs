@@ -31,5 +31,9 @@ pub use excerpts::Passage;
 pub use find::{FoundPassages, PassageRequest, PassageTally, assist_passages, find_passages};
 pub(crate) use pieces::{WordSum, each_start};
 pub use repeats::RepeatTally;
+#[cfg(feature = "serve")]
+pub(crate) use runs::{RowReader, SortedRun};
+#[cfg(feature = "serve")]
+pub(crate) use sorter::{RowSorter, one_run};
 pub use unit::PassageUnit;
 pub(crate) use unit::PieceKind;

@@ -14,26 +14,26 @@ const BLOCK: (usize, usize) = sized((1 << 18, 1 << 12), (200, 100));
 const WRITTEN: usize = sized(1 << 18, 100);
 
 /// Bytes that each of so many runs may read at once, if all may take so many.
-pub(super) fn block(bytes: usize, runs: usize) -> usize {
+pub(crate) fn block(bytes: usize, runs: usize) -> usize {
     (bytes / runs.max(1)).clamp(BLOCK.1, BLOCK.0)
 }
 
 /// A file of runs. It has no name, and is gone when nobody uses it any more, however the process ends.
-pub(super) struct RowFile {
+pub(crate) struct RowFile {
     folder: PathBuf,
     file: Arc<File>,
     bytes: u64,
 }
 
 impl RowFile {
-    pub(super) fn new(folder: &Path) -> Result<RowFile> {
+    pub(crate) fn new(folder: &Path) -> Result<RowFile> {
         let file = tempfile::tempfile_in(folder);
         let file = file.map_err(|e| Error::io(folder, "create a spill file in", e))?;
         Ok(RowFile { folder: folder.to_path_buf(), file: Arc::new(file), bytes: 0 })
     }
 
     /// Writes rows as a run.
-    pub(super) fn write<const N: usize>(
+    pub(crate) fn write<const N: usize>(
         &mut self,
         mut next: impl FnMut() -> Result<Option<[u64; N]>>,
     ) -> Result<SortedRun<N>> {
@@ -58,7 +58,7 @@ impl RowFile {
 }
 
 /// Rows on disk, in order.
-pub(super) struct SortedRun<const N: usize> {
+pub(crate) struct SortedRun<const N: usize> {
     file: Arc<File>,
     folder: PathBuf,
     from: u64,
@@ -68,13 +68,45 @@ pub(super) struct SortedRun<const N: usize> {
 impl<const N: usize> SortedRun<N> {
     const ROW: u64 = 8 * N as u64;
 
+    /// How many rows there are.
+    #[cfg(feature = "serve")]
+    pub(crate) fn len(&self) -> u64 {
+        (self.to - self.from) / Self::ROW
+    }
+
+    /// A row by its place, from 0.
+    #[cfg(feature = "serve")]
+    pub(crate) fn row(&self, at: u64) -> Result<[u64; N]> {
+        let mut bytes = [[0; 8]; N];
+        let read = self.file.read_exact_at(bytes.as_flattened_mut(), self.from + at * Self::ROW);
+        read.map_err(|e| Error::io(&self.folder, "read a spill file in", e))?;
+        Ok(bytes.map(u64::from_le_bytes))
+    }
+
+    /// The place of the first row that is not less than `row`.
+    #[cfg(feature = "serve")]
+    pub(crate) fn first(&self, row: [u64; N]) -> Result<u64> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.row(middle)? < row { low = middle + 1 } else { high = middle }
+        }
+        Ok(low)
+    }
+
+    /// Reads the rows from one place to another.
+    #[cfg(feature = "serve")]
+    pub(crate) fn read_places(&self, places: std::ops::Range<u64>, block: usize) -> RowReader<N> {
+        self.reader(self.from + places.start * Self::ROW, self.from + places.end * Self::ROW, block)
+    }
+
     /// Reads all of it.
-    pub(super) fn read(&self, block: usize) -> RowReader<N> {
+    pub(crate) fn read(&self, block: usize) -> RowReader<N> {
         self.reader(self.from, self.to, block)
     }
 
     /// Reads the rows whose first number is at least `from`, and less than `to` if there is an end.
-    pub(super) fn read_between(&self, from: u64, to: Option<u64>, block: usize) -> Result<RowReader<N>> {
+    pub(crate) fn read_between(&self, from: u64, to: Option<u64>, block: usize) -> Result<RowReader<N>> {
         let end = to.map_or(Ok(self.to), |to| self.place_of(to))?;
         Ok(self.reader(self.place_of(from)?, end, block))
     }
@@ -100,7 +132,7 @@ impl<const N: usize> SortedRun<N> {
 }
 
 /// Reads rows of a run.
-pub(super) struct RowReader<const N: usize> {
+pub(crate) struct RowReader<const N: usize> {
     file: Arc<File>,
     folder: PathBuf,
     at: u64,
@@ -112,7 +144,7 @@ pub(super) struct RowReader<const N: usize> {
 }
 
 impl<const N: usize> RowReader<N> {
-    pub(super) fn next(&mut self) -> Result<Option<[u64; N]>> {
+    pub(crate) fn next(&mut self) -> Result<Option<[u64; N]>> {
         if self.used == self.block.len() {
             if self.at == self.end {
                 return Ok(None);
@@ -130,7 +162,7 @@ impl<const N: usize> RowReader<N> {
 }
 
 /// The row that some bytes begin with; they are as many or more.
-pub(super) fn row_at<const N: usize>(bytes: &[u8]) -> [u64; N] {
+pub(crate) fn row_at<const N: usize>(bytes: &[u8]) -> [u64; N] {
     let (numbers, _) = bytes.as_chunks::<8>();
     std::array::from_fn(|at| u64::from_le_bytes(numbers[at]))
 }

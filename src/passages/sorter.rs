@@ -14,7 +14,7 @@ const FAN: usize = 24;
 const WRITTEN: u64 = 1 << 16;
 
 /// Takes rows in any order. Once the run was asked to stop, it writes no more.
-pub(super) struct RowSorter<const N: usize> {
+pub(crate) struct RowSorter<const N: usize> {
     held: Vec<[u64; N]>,
     /// Rows that may be held.
     most: usize,
@@ -27,7 +27,7 @@ pub(super) struct RowSorter<const N: usize> {
 
 impl<const N: usize> RowSorter<N> {
     /// A sorter that holds about `bytes`, and puts what is more into files in `folder`.
-    pub(super) fn new(bytes: usize, folder: &Path, progress: &Arc<Progress>) -> RowSorter<N> {
+    pub(crate) fn new(bytes: usize, folder: &Path, progress: &Arc<Progress>) -> RowSorter<N> {
         let most = (bytes / (8 * N)).max(1 << 10);
         RowSorter {
             held: Vec::new(),
@@ -39,7 +39,7 @@ impl<const N: usize> RowSorter<N> {
         }
     }
 
-    pub(super) fn push(&mut self, row: [u64; N]) -> Result<()> {
+    pub(crate) fn push(&mut self, row: [u64; N]) -> Result<()> {
         if self.held.len() == self.held.capacity() {
             if self.held.len() >= self.most {
                 self.spill()?;
@@ -104,10 +104,30 @@ impl<const N: usize> RowSorter<N> {
     }
 
     /// All rows, in runs.
-    pub(super) fn finish(mut self) -> Result<Vec<SortedRun<N>>> {
+    pub(crate) fn finish(mut self) -> Result<Vec<SortedRun<N>>> {
         self.spill()?;
         Ok(self.runs.into_iter().map(|(_, run)| run).collect())
     }
+}
+
+/// All rows of some runs as one run, which takes about `bytes` of memory while it is made.
+#[cfg(feature = "serve")]
+pub(crate) fn one_run<const N: usize>(
+    runs: &[SortedRun<N>],
+    bytes: usize,
+    folder: &Path,
+    progress: &Progress,
+) -> Result<SortedRun<N>> {
+    let block = block(bytes, runs.len());
+    let mut merge = RowMerge::new(runs.iter().map(|run| RowSource::Run(run.read(block))).collect())?;
+    let mut written = 0;
+    RowFile::new(folder)?.write(|| {
+        if written % WRITTEN == 0 {
+            progress.check()?;
+        }
+        written += 1;
+        merge.next()
+    })
 }
 
 #[cfg(test)]

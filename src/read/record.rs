@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::date::Day;
 use super::field::OBSERVED_FIELDS;
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::printable::{counted, printable};
 
 /// Most keys named in a message, and most characters of each.
@@ -46,7 +46,7 @@ pub struct Record<'a> {
     /// Its line, counted from 1 within the unit.
     pub line: u32,
     /// Its id: a string, or a number spelt as in the input. `None` when the field is absent or anything else.
-    pub id: Option<Cow<'a, str>>,
+    pub id: Option<DocumentName<'a>>,
     /// Its text.
     pub text: &'a str,
     /// What stands before the first record of its file and has to be known to read it; mostly nothing.

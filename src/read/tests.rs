@@ -1,6 +1,5 @@
 //! Reading as a whole: the same records however a file is cut, compressed, or read again.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::sync::Arc;
@@ -25,7 +24,7 @@ struct Collect {
 
 impl Sink for Collect {
     fn document(&mut self, record: &Record<'_>) {
-        let (offset, id) = (record.position.offset(), record.id.clone().map(Cow::into_owned));
+        let (offset, id) = (record.position.offset(), record.id.clone().map(String::from));
         self.seen.push((record.line, Seen::Document { offset, id, text: record.text.to_owned() }));
     }
 

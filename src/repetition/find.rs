@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measures::{MEASURES, RepetitionLimits};
 use super::meter::{RepetitionMeter, RepetitionShares};
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
 use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::output::{DocumentFinding, FindingFiles, FindingWriter, LeftOut};
@@ -76,7 +76,7 @@ pub struct RepeatingDocument {
     /// Its line, counted from 1 within its unit.
     pub line: u32,
     /// Its id, if it has one.
-    pub id: Option<String>,
+    pub id: Option<DocumentName<'static>>,
     /// Words of its text.
     pub words: u64,
     /// Its measures.
@@ -183,7 +183,7 @@ impl RepetitionReader<'_> {
         file.write(&RepeatingDocument {
             position: record.position,
             line: record.line,
-            id: record.id.as_ref().map(ToString::to_string),
+            id: record.id.clone().map(DocumentName::into_owned),
             words: words as u64,
             shares,
         })

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::find::{FoundRepetition, RepeatingDocument};
 use super::measures::RepetitionLimits;
+use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::Rows;
 use crate::threshold::Threshold;
@@ -15,7 +16,7 @@ use crate::threshold::Threshold;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct RepetitionRow<'a> {
     /// Its id, or its file and line.
-    id: &'a str,
+    id: DocumentName<'a>,
     /// The file that it is in.
     file: &'a str,
     /// Its line, from 1.
@@ -115,11 +116,10 @@ pub fn write_rows(found: &FoundRepetition, limits: &RepetitionLimits, folder: &P
             let RepeatingDocument { position, line, id, words, shares } = &document;
             let file = &*found.inputs.sources[position.file() as usize].shown;
             let line = found.inputs.line_at(*position, *line);
-            let place = id.is_none().then(|| format!("{file}:{line}"));
             let measures =
                 shares.each().map(|(measure, (part, whole))| (measure.to_string(), share(part, whole)));
             rows.write(&RepetitionRow {
-                id: id.as_deref().or(place.as_deref()).unwrap_or_default(),
+                id: id.clone().unwrap_or_else(|| format!("{file}:{line}").into()),
                 file,
                 line,
                 words: *words,

@@ -84,7 +84,7 @@ impl Excerpts {
     pub(super) fn document(&self, outcome: &Outcome, doc: Doc) -> Result<DocumentShown> {
         let documents = &outcome.run.documents;
         Ok(DocumentShown {
-            name: documents.name(doc)?,
+            name: documents.name(doc)?.into(),
             file: documents.file(doc),
             line: documents.line(doc)?,
             beginning: self.texts.get(&doc).map(|text| beginning_of(text)),

@@ -37,6 +37,8 @@ pub use breakdown::{
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
 pub use facts::{ReportRequest, RunReport};
+#[cfg(feature = "serve")]
+pub use finished::NearestOutside;
 pub use finished::{ClusterMembers, FinishedQuestions, MemberAsked, MemberPage};
 pub use glance::Glance;
 pub use page::ReportFile;

@@ -7,6 +7,7 @@
 
 mod html;
 mod http;
+mod index;
 mod options;
 mod pages;
 mod state;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::read::FieldPath;
 use crate::simd::Simd;
 
 /// What whoever changes a collection has to know.
@@ -60,6 +61,10 @@ pub struct ServeOptions {
     pub memory: Option<u64>,
     /// Vector instructions of loads.
     pub simd: Simd,
+    /// Where titles are in records.
+    pub title_field: FieldPath,
+    /// A folder for what is needed for a while.
+    pub scratch: PathBuf,
     /// Where the operator is told what goes wrong within.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }

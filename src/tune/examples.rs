@@ -43,8 +43,8 @@ pub(super) fn near(
     let texts = texts(outcome, over.iter().chain(&under), progress)?;
     let example = |(a, b, measure): &Found| {
         Ok(Example {
-            first: outcome.run.documents.name(*a)?,
-            second: outcome.run.documents.name(*b)?,
+            first: outcome.run.documents.name(*a)?.into(),
+            second: outcome.run.documents.name(*b)?.into(),
             resemblance: measure.resemblance(),
             differ: word_diff(&texts[a], &texts[b]).places.into_iter().next().unwrap_or_default(),
         })

@@ -55,7 +55,7 @@ fn documents_are_found_by_words_of_their_ids() {
 }
 
 /// A collection of texts that differ in more and more words, so that what is linked is not always in one cluster.
-fn chained(flags: &str) -> (Dir, Vec<(String, String, &'static str)>) {
+pub(super) fn chained(flags: &str) -> (Dir, Vec<(String, String, &'static str)>) {
     let (dir, mut documents) = (Dir::new(), Vec::new());
     for family in 0..6 {
         for member in 0..7 {

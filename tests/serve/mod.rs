@@ -11,4 +11,5 @@ mod markup;
 mod openapi;
 mod output;
 mod pages;
+mod titles;
 mod verdicts;

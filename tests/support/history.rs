@@ -291,7 +291,7 @@ impl Bench {
             },
         };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
-        let name = |doc: &u32| outcome.run.documents.name(*doc).expect("a name");
+        let name = |doc: &u32| String::from(outcome.run.documents.name(*doc).expect("a name"));
         outcome.findings.clusters.iter().map(|cluster| cluster.members.iter().map(name).collect()).collect()
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Found {
 
 impl Found {
     fn of(outcome: &Outcome, pairs: bool) -> Found {
-        let name = |doc: u32| outcome.run.documents.name(doc).expect("a name");
+        let name = |doc: u32| String::from(outcome.run.documents.name(doc).expect("a name"));
         let removed = outcome.findings.removed.iter().map(|row| {
             let parent = row.parent.map(name);
             (name(row.doc), row.cluster, name(row.representative), row.reason, parent, row.measure)

@@ -29,6 +29,7 @@ mod serving {
     use alike::error::{Error, Result};
     use alike::mesh::split_any_address;
     use alike::progress::Progress;
+    use alike::read::FieldPath;
     use alike::serve::{AccessToken, HttpServer, ServeOptions, ServeWhat};
 
     use crate::cli::collections::ServeArgs;
@@ -97,6 +98,8 @@ mod serving {
             workers: machine.workers,
             memory: machine.memory,
             simd: machine.simd,
+            title_field: FieldPath::parse(&args.title_field)?,
+            scratch: std::env::temp_dir(),
             log: Arc::new(|line: &str| warn(line)),
         };
         if options.is_private() && options.token.is_none() {

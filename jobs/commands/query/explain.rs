@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use alike::collection::{Alone, Apart, Comparison, Explanation, Place, Preference, Step, Together, WordDiff};
 use alike::config::{Clustering, Config};
+use alike::document::DocumentName;
 use alike::error::{Error, Result};
 use alike::printable::{counted, printable};
 use alike::progress::Progress;
@@ -153,7 +154,7 @@ impl ExplanationPrinter<'_> {
         }?;
         self.stays(&alone.stays)?;
         if !alone.same_text.is_empty() {
-            let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(String::as_str).collect();
+            let shown: Vec<&str> = alone.same_text.iter().take(SHOWN).map(DocumentName::as_str).collect();
             let more = more(alone.same_text.len());
             self.line(&format!("the same text: {}{more}", shown.join(", ")))?;
         }

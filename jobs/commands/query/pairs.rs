@@ -61,7 +61,8 @@ mod tests {
     #[test]
     fn a_row_has_a_cell_for_each_column() {
         let shown = ReportedScores { resemblance: Some(0.87654), ..ReportedScores::default() };
-        let pair = PairRow { a: "x", b: "y", shown, relation: None };
+        let (a, b) = ("x".into(), "y".into());
+        let pair = PairRow { a: &a, b: &b, shown, relation: None };
         let texts = |pair: &PairRow<'_>, people, kinds| {
             let cells = cells(pair, people, kinds);
             assert_eq!(cells.len(), columns(kinds).len());

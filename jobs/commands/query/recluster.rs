@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use alike::document::DocumentName;
 use alike::error::Result;
 use alike::output::{ClusterRow, Lists};
 
@@ -33,5 +34,6 @@ pub(crate) fn run(args: &ReclusterArgs, job: &DistributedJob) -> Result<ExitCode
 
 fn cells(row: &ClusterRow<'_>, people: bool) -> Vec<Cells> {
     let ClusterRow { cluster, size, representative, members, .. } = row;
-    cluster_cells((&cluster.to_string(), *size, representative), members, people)
+    let members: Vec<&str> = members.iter().map(DocumentName::as_str).collect();
+    cluster_cells((&cluster.to_string(), *size, representative), &members, people)
 }

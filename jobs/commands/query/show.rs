@@ -82,7 +82,7 @@ fn with_kept(member: &MemberPage) -> Option<String> {
 fn cells(member: &MemberPage, with: Option<String>, role: Option<String>) -> Cells {
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     let place = [member.file.clone(), number(member.line), number(member.text_bytes)];
-    let row = [Some(member.id.clone())].into_iter().chain(place);
+    let row = [Some(member.id.to_string())].into_iter().chain(place);
     row.chain([with, role]).collect()
 }
 

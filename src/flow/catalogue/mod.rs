@@ -9,7 +9,6 @@ mod signatures;
 
 pub use keep_key::{by_field, stored_value};
 
-use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -18,7 +17,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::config::Keep;
-use crate::document::{Doc, Position};
+use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
 use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::segment::Segment;
@@ -227,7 +226,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
-    pub fn label(&self, doc: Doc) -> Result<Option<Cow<'_, str>>> {
+    pub fn label(&self, doc: Doc) -> Result<Option<DocumentName<'_>>> {
         let (segment, row) = self.segment(doc);
         Ok(segment.name(row)?.1)
     }

@@ -1,8 +1,7 @@
 //! Lines and ids of documents, which only lists and collections ask for: behind one another, on disk beyond their share
 //! of the memory. Where they begin is noted for every sixteenth row alone.
 
-use std::borrow::Cow;
-
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::memory::budget::mapped;
 use crate::flow::memory::spill::SpillFile;
@@ -23,7 +22,7 @@ pub struct Names {
 }
 
 /// What is known of a row: its line, and its id if it has one.
-pub type Name<'a> = (u32, Option<Cow<'a, str>>);
+pub type Name<'a> = (u32, Option<DocumentName<'a>>);
 
 impl Names {
     /// None yet; at most `most` bytes of them will be held, give or take one block.
@@ -43,7 +42,7 @@ impl Names {
     }
 
     /// Adds the next row.
-    pub fn push(&mut self, line: u32, id: Option<&str>) -> Result<()> {
+    pub fn push(&mut self, line: u32, id: Option<&DocumentName<'_>>) -> Result<()> {
         if self.rows.is_multiple_of(BLOCK) {
             // A block is never divided.
             if self.held.len() >= self.most && !self.held.is_empty() {
@@ -54,8 +53,12 @@ impl Names {
         }
         self.rows += 1;
         push_number(line.into(), &mut self.held);
-        push_number(id.map_or(0, |id| id.len() as u64 + 1), &mut self.held);
-        self.held.extend_from_slice(id.unwrap_or_default().as_bytes());
+        // The lowest bit says whether the id is a number.
+        push_number(
+            id.map_or(0, |id| (id.len() as u64 + 1) << 1 | u64::from(id.is_number())),
+            &mut self.held,
+        );
+        self.held.extend_from_slice(id.map_or(b"", |id| id.as_bytes()));
         Ok(())
     }
 
@@ -65,23 +68,24 @@ impl Names {
         let start = self.starts[block];
         if let Some(start) = start.checked_sub(spilled) {
             let (line, id) = nth(&self.held[start as usize..], row % BLOCK);
-            return Ok((line, id.map(|id| Cow::Borrowed(as_text(id)))));
+            return Ok((line, id.map(|(id, is_number)| DocumentName::of_kind(as_text(id), is_number))));
         }
         let end = self.starts.get(block + 1).map_or(spilled, |end| spilled.min(*end));
         let mut bytes = vec![0; (end - start) as usize];
         self.spill.read(start, &mut bytes)?;
         let (line, id) = nth(&bytes, row % BLOCK);
-        Ok((line, id.map(|id| Cow::Owned(as_text(id).to_owned()))))
+        let owned = |(id, is_number)| DocumentName::of_kind(as_text(id).to_owned(), is_number);
+        Ok((line, id.map(owned)))
     }
 }
 
-/// Line and id of one row of a block.
-fn nth(mut block: &[u8], row: usize) -> (u32, Option<&[u8]>) {
+/// Line and id of one row of a block, and whether the id is a number.
+fn nth(mut block: &[u8], row: usize) -> (u32, Option<(&[u8], bool)>) {
     let mut next = || {
         let line = take_number(&mut block) as u32;
-        let length = take_number(&mut block);
-        let id = length.checked_sub(1).and_then(|length| block.split_off(..length as usize));
-        (line, id)
+        let kept = take_number(&mut block);
+        let id = (kept >> 1).checked_sub(1).and_then(|length| block.split_off(..length as usize));
+        (line, id.map(|id| (id, kept & 1 == 1)))
     };
     for _ in 0..row {
         next();
@@ -123,17 +127,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn come_back_from_memory_and_disk(all in prop::collection::vec((any::<u32>(), prop::option::of(".{0,200}")), 0..80),
+        fn come_back_from_memory_and_disk(all in prop::collection::vec((any::<u32>(), prop::option::of((".{0,200}", any::<bool>()))), 0..80),
                                           most in prop::sample::select(vec![0usize, 700, 1 << 20])) {
             let folder = tempfile::tempdir().expect("a folder");
             let memory = RunMemory { budget: Budget::new(None, 1), scratch: folder.path().to_path_buf() };
             let mut names = Names::new(most, &memory);
+            let name = |id: &Option<(String, bool)>| id.clone().map(|(id, number)| DocumentName::of_kind(id, number));
             for (line, id) in &all {
-                names.push(*line, id.as_deref()).expect("pushed");
+                names.push(*line, name(id).as_ref()).expect("pushed");
             }
             for (row, (line, id)) in all.iter().enumerate().rev() {
                 let back = names.get(row).expect("read");
-                prop_assert_eq!((back.0, back.1.as_deref()), (*line, id.as_deref()));
+                prop_assert_eq!(back, (*line, name(id)));
             }
         }
 

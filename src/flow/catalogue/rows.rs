@@ -11,8 +11,8 @@ pub struct SegmentRows {
     pub lines: Vec<u32>,
     /// Sizes of sets.
     pub sizes: Vec<u32>,
-    /// Ids.
-    pub labels: Vec<Option<String>>,
+    /// Ids, and whether they are numbers.
+    pub labels: Vec<Option<(bool, String)>>,
     /// Lengths of texts.
     pub lengths: Vec<u32>,
     /// Values that the keep policy compares.

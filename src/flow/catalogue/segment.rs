@@ -1,11 +1,10 @@
 //! The rows of the documents that one worker has read.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::config::Keep;
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
 use crate::flow::catalogue::keep_key::{KeepKeys, as_stored, by_field, stored_value};
 use crate::flow::catalogue::names::{Name, Names};
@@ -104,7 +103,7 @@ impl Segment {
             lengths.push(record.text.len().min(u32::MAX as usize) as u32);
         }
         self.keys.push(|| record.value.clone());
-        self.push_place(record.position, record.line, record.id.as_deref())
+        self.push_place(record.position, record.line, record.id.as_ref())
     }
 
     /// Adds the row of a stored document. Its line is not known here.
@@ -113,10 +112,10 @@ impl Segment {
             lengths.push(document.text_bytes);
         }
         self.keys.push(|| stored_value(document.keep_key, document.value));
-        self.push_place(position, 0, Some(document.id))
+        self.push_place(position, 0, Some(&document.id.into()))
     }
 
-    fn push_place(&mut self, position: Position, line: u32, id: Option<&str>) -> Result<()> {
+    fn push_place(&mut self, position: Position, line: u32, id: Option<&DocumentName<'_>>) -> Result<()> {
         if position.file() < self.protected_files {
             if self.protected as usize != self.len() {
                 return Err(Error::Worker("a protected document was read after one that is not".into()));
@@ -203,7 +202,7 @@ impl Segment {
         for row in range {
             let (line, label) = self.name(row)?;
             rows.lines.push(line);
-            rows.labels.push(label.map(Cow::into_owned));
+            rows.labels.push(label.map(|name| (name.is_number(), name.into())));
         }
         Ok(rows)
     }
@@ -222,7 +221,9 @@ impl Segment {
         }
         let places = rows.positions.iter().zip(&rows.lines).zip(&rows.labels);
         for (((position, line), label), size) in places.zip(rows.sizes) {
-            self.push_place(Position::from_bits(*position), *line, label.as_deref())?;
+            let name =
+                label.as_ref().map(|(is_number, text)| DocumentName::of_kind(text.as_str(), *is_number));
+            self.push_place(Position::from_bits(*position), *line, name.as_ref())?;
             self.set_last_size(size);
         }
         Ok(())

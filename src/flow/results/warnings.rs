@@ -34,7 +34,7 @@ impl SampleIds {
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn names(&self, documents: &RunDocuments) -> Result<Vec<String>> {
-        self.0.iter().map(|(_, doc)| documents.name(*doc)).collect()
+        self.0.iter().map(|(_, doc)| documents.name(*doc).map(String::from)).collect()
     }
 }
 

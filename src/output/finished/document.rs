@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::config::{Criterion, Keep};
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
+use crate::error::Result;
 use crate::flow::by_field;
 use crate::read::{Day, Value};
 use crate::sketcher::Digest;
@@ -57,7 +58,7 @@ impl fmt::Display for PlaceInFile {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedDocument {
     /// Its id, if it has one.
-    pub id: Option<String>,
+    pub id: Option<DocumentName<'static>>,
     /// Where it stands.
     pub place: PlaceInFile,
     /// The same for programs. Positions order documents.
@@ -80,6 +81,36 @@ pub struct FinishedDocument {
     pub preference: u32,
 }
 
+/// A document that was seen: what reading it again may not tell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KnownDocument {
+    /// Where it stands among the inputs that were found again.
+    pub position: Position,
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// Its id, if it has one.
+    pub id: Option<DocumentName<'static>>,
+    /// The value that the keep policy compares, if it compares a field.
+    pub value: Option<Value>,
+    /// Its value of the field that documents must share to be compared.
+    pub within: Option<String>,
+}
+
+/// Who has seen all documents of a run.
+pub trait KnownDocuments: Sync {
+    /// The documents of an id, in document order.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    fn of_id(&self, id: &str) -> Result<Vec<KnownDocument>>;
+
+    /// The document at a line of a file, which is known by its number among the inputs that were found again.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    fn at_line(&self, file: u32, line: u64) -> Result<Option<KnownDocument>>;
+}
+
 /// What tells two documents apart when one of them is to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decided<'a> {
@@ -93,8 +124,8 @@ pub enum Decided<'a> {
 
 impl FinishedDocument {
     /// Its id, or its file and line.
-    pub fn name(&self) -> String {
-        self.id.clone().unwrap_or_else(|| self.place.to_string())
+    pub fn name(&self) -> DocumentName<'static> {
+        self.id.clone().unwrap_or_else(|| self.place.to_string().into())
     }
 
     /// Orders two documents as a run does, the one to keep first, and says what decided.

@@ -3,17 +3,19 @@
 use crate::limits::sized;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::document::{FinishedDocument, PlaceInFile, PlaceKind};
+use super::document::{FinishedDocument, KnownDocuments, PlaceInFile, PlaceKind};
 use super::folder::FinishedRun;
 use super::lists::FinishedMember;
+use super::pass::{PassSink, read_all};
 use super::record::InputRow;
-use crate::document::Position;
-use crate::error::{Error, Result};
+use crate::document::{DocumentName, Position};
+use crate::error::Result;
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
-use crate::read::{Day, DocumentSink, FieldPath, Fields, Part, Record, Refusal, RunInputs, Sink, Source};
+use crate::read::{
+    Day, DocumentSink, FieldPath, Fields, Part, Record, Refusal, RunInputs, Sink, Source, Unit,
+};
 use crate::simd::Simd;
 use crate::sketcher::Sketcher;
 
@@ -21,7 +23,7 @@ use crate::sketcher::Sketcher;
 const UNITS: u64 = 256;
 const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 /// Texts of documents of one id that a worker keeps: of two or more nobody shows any.
-const TEXTS: usize = 2;
+pub(super) const TEXTS: usize = 2;
 
 impl FinishedRun {
     /// The place that `FILE:LINE` names, if the run read such a file or may have had it from a collection: in the file of the run,
@@ -62,9 +64,14 @@ impl FinishedRun {
         number(&|row| row.file == file).or_else(|| number(&|row| row.collection)).unwrap_or_default()
     }
 
+    /// The protected set that a source is of.
+    pub fn set_of(&self, source: &Source) -> Option<&str> {
+        self.inputs.get(self.number_of(&source.shown)).and_then(|row| row.against.as_deref())
+    }
+
     /// A document that is not at hand, as the lists have it.
     pub fn listed(&self, member: &FinishedMember, place: &PlaceInFile) -> FinishedDocument {
-        let has_id = member.name != place.to_string();
+        let has_id = *member.name != *place.to_string();
         FinishedDocument {
             id: has_id.then(|| member.name.clone()),
             place: place.clone(),
@@ -93,6 +100,8 @@ pub struct FinishedFind<'a> {
     pub workers: usize,
     /// Vector instructions.
     pub simd: Simd,
+    /// Who has seen all documents of the inputs, if somebody has: then single ones are found without reading all.
+    pub known: Option<&'a dyn KnownDocuments>,
 }
 
 impl FinishedFind<'_> {
@@ -107,6 +116,10 @@ impl FinishedFind<'_> {
         places: &BTreeMap<PlaceInFile, bool>,
         progress: &Progress,
     ) -> Result<Vec<FinishedDocument>> {
+        let fields = Arc::new(fields_of(self.run)?);
+        if let Some(known) = self.known {
+            return self.find_known(known, (ids, places), &fields, progress);
+        }
         let mut sources = self.sources.to_vec();
         if ids.is_empty() {
             sources.retain(|source| places.keys().any(|place| place.file == source.shown));
@@ -118,11 +131,8 @@ impl FinishedFind<'_> {
         let wanted: Vec<BTreeMap<u64, bool>> = sources.iter().map(lines_of).collect();
         let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
         progress.enter(Stage::Read, bytes);
-        let value = self.run.config.cluster.keep.field().map(FieldPath::parse).transpose()?;
-        let fields = Arc::new(Fields { value, ..Fields::of(&self.run.config.input)? });
         sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
-        let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
-        let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
+        let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes(bytes));
         let mut found = self.pass(&inputs, ids, &WantedLines::Head(&wanted), progress)?;
         let behind = lines_behind(&inputs, &wanted, &found);
         if !behind.is_empty() {
@@ -142,65 +152,53 @@ impl FinishedFind<'_> {
         asked: &WantedLines<'_>,
         progress: &Progress,
     ) -> Result<Vec<LocatedRecord>> {
-        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let work = || -> Result<Vec<LocatedRecord>> {
+        let sink = |_| {
             let sketcher = Sketcher::new(&self.run.config, self.tables, self.simd);
-            let lines = BTreeMap::new();
-            let mut sink = FindSink { ids, lines, sketcher, found: Vec::new(), documents: 0, texts: 0 };
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(unit) = inputs.units.get(at) else { return Ok(sink.found) };
-                sink.lines = match asked {
-                    WantedLines::Head(wanted) if unit.start == 0 => wanted[unit.file as usize].clone(),
-                    WantedLines::Head(_) => BTreeMap::new(),
-                    WantedLines::Units(lines) => match lines.get(&at) {
-                        Some(lines) => lines.clone(),
-                        None => continue,
-                    },
-                };
-                let step = &mut |_: &mut FindSink<'_>| {
-                    progress.check()?;
-                    Ok(!failed.load(Ordering::Relaxed))
-                };
-                if !inputs.read_unit(at, &mut sink, progress, step)? {
-                    return Ok(sink.found);
-                }
-            }
+            let (lines, found) = (BTreeMap::new(), Vec::new());
+            Ok(FindSink { inputs, asked, ids, lines, sketcher, found, documents: 0, texts: 0 })
         };
-        let work = || work().inspect_err(|_| failed.store(true, Ordering::Relaxed));
-        let done: Vec<Result<Vec<LocatedRecord>>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
-            let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-        });
-        let mut found = Vec::new();
-        for done in done {
-            found.extend(done?);
-        }
-        progress.check()?;
-        Ok(found)
+        let read = read_all(inputs, self.workers, &sink, progress)?;
+        Ok(read.into_iter().flat_map(|sink| sink.found).collect())
     }
 
     fn document(&self, found: LocatedRecord, inputs: &RunInputs) -> FinishedDocument {
         let source = &inputs.sources[found.position.file() as usize];
+        let place = PlaceInFile {
+            file: source.shown.clone(),
+            line: inputs.line_at(found.position, found.line),
+            at: PlaceKind::Input,
+        };
+        self.of_source(FinishedDocument { place, ..found.document }, source)
+    }
+
+    /// Adds to a document what is known of its source.
+    pub(super) fn of_source(&self, document: FinishedDocument, source: &Source) -> FinishedDocument {
         let number = self.run.number_of(&source.shown);
-        let row = self.run.inputs.get(number);
         FinishedDocument {
-            place: PlaceInFile {
-                file: source.shown.clone(),
-                line: inputs.line_at(found.position, found.line),
-                at: PlaceKind::Input,
-            },
-            position: Position::new(number as u32, found.position.offset()),
-            set: row.and_then(|row| row.against.clone()),
+            position: Position::new(number as u32, document.position.offset()),
+            set: self.run.set_of(source).map(str::to_owned),
             preference: source.preference,
             within: match self.run.config.input.is_within_files() {
                 true => Some(source.shown.clone()),
-                false => found.document.within.clone(),
+                false => document.within,
             },
-            ..found.document
+            ..document
         }
     }
+}
+
+/// What questions about a run read of records.
+///
+/// # Errors
+/// [`Error::Config`] of a configuration that no run can have.
+pub fn fields_of(run: &FinishedRun) -> Result<Fields> {
+    let value = run.config.cluster.keep.field().map(FieldPath::parse).transpose()?;
+    Ok(Fields { value, ..Fields::of(&run.config.input)? })
+}
+
+/// About how many bytes a unit has of so many.
+pub fn unit_bytes(bytes: u64) -> u64 {
+    (bytes / UNITS).clamp(UNIT.0, UNIT.1)
 }
 
 /// Which lines are asked for.
@@ -251,6 +249,8 @@ struct LocatedRecord {
 
 /// A worker that looks for documents.
 struct FindSink<'a> {
+    inputs: &'a RunInputs,
+    asked: &'a WantedLines<'a>,
     ids: &'a BTreeSet<String>,
     /// Lines of the unit that is read, and whether their texts are wanted.
     lines: BTreeMap<u64, bool>,
@@ -259,6 +259,24 @@ struct FindSink<'a> {
     documents: u64,
     /// Texts that were kept for their ids.
     texts: usize,
+}
+
+impl PassSink for FindSink<'_> {
+    fn takes(&mut self, unit: usize) -> bool {
+        let Unit { file, start, .. } = self.inputs.units[unit];
+        let lines = match self.asked {
+            WantedLines::Head(wanted) if start == 0 => Some(&wanted[file as usize]),
+            WantedLines::Head(_) => None,
+            WantedLines::Units(lines) if !lines.contains_key(&unit) => return false,
+            WantedLines::Units(lines) => lines.get(&unit),
+        };
+        self.lines = lines.cloned().unwrap_or_default();
+        true
+    }
+
+    fn check(&mut self) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl Sink for FindSink<'_> {
@@ -277,7 +295,7 @@ impl Sink for FindSink<'_> {
             position: record.position,
             line: record.line,
             document: FinishedDocument {
-                id: record.id.as_ref().map(ToString::to_string),
+                id: record.id.clone().map(DocumentName::into_owned),
                 place: PlaceInFile { file: String::new(), line: 0, at: PlaceKind::Input },
                 position: record.position,
                 text,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::folder::FinishedRun;
 use super::lists::{CHECKED, ClusterRead, DuplicateRead};
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::Reason;
 use crate::progress::Progress;
@@ -28,7 +29,7 @@ pub struct ListedCluster {
     /// Those of these that are copies of what is kept.
     pub copies: u64,
     /// The name of what stands for it: its id, or its file and line.
-    pub representative: String,
+    pub representative: DocumentName<'static>,
     /// The file of that; none where nothing of the cluster was removed.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -42,7 +43,7 @@ pub struct ListedCluster {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedDocument {
     /// Its id, or its file and line.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// The number of its cluster.
     pub cluster: u64,
     /// Whether it is kept.
@@ -73,6 +74,7 @@ struct IndexedByFile {
 /// A document by name.
 struct IndexedDocument {
     id: Box<str>,
+    is_number: bool,
     cluster: u64,
     line: u64,
     file: u32,
@@ -143,7 +145,8 @@ impl ListIndex {
             let beside = row.kept.unwrap_or_default().into_iter().skip(1);
             let kept = std::iter::once(row.representative.clone()).chain(beside);
             documents.extend(kept.map(|id| IndexedDocument {
-                id: id.into(),
+                is_number: id.is_number(),
+                id: String::from(id).into(),
                 cluster: row.cluster,
                 line: 0,
                 file: NOWHERE,
@@ -178,7 +181,8 @@ impl ListIndex {
                 cluster.least = Some(row.scores);
             }
             documents.push(IndexedDocument {
-                id: row.id.into(),
+                is_number: row.id.is_number(),
+                id: String::from(row.id).into(),
                 cluster: row.cluster,
                 line: row.line,
                 file: files.number(row.file),
@@ -282,10 +286,28 @@ impl ListIndex {
         Ok((page, None))
     }
 
+    /// The document of a name at a place, if it is in a cluster; by its name alone if lists name no place of it.
+    pub fn named(&self, id: &str, file: &str, line: u64) -> Option<ListedDocument> {
+        let at = |file: u32, line: u64| {
+            let sought = (id, file, line);
+            let found = self
+                .documents
+                .binary_search_by(|document| (&*document.id, document.file, document.line).cmp(&sought));
+            found.ok().map(|at| self.listed(&self.documents[at]))
+        };
+        self.files.numbers.get(file).and_then(|file| at(*file, line)).or_else(|| at(NOWHERE, 0))
+    }
+
+    /// Whether two documents of clusters have a name.
+    pub fn repeats(&self, id: &str) -> bool {
+        let first = self.documents.partition_point(|document| &*document.id < id);
+        self.documents[first..].iter().take(2).filter(|document| &*document.id == id).count() > 1
+    }
+
     fn listed(&self, document: &IndexedDocument) -> ListedDocument {
         let file = self.files.name(document.file).map(str::to_owned);
         ListedDocument {
-            id: document.id.to_string(),
+            id: DocumentName::of_kind(document.id.to_string(), document.is_number),
             cluster: document.cluster,
             kept: document.kept,
             protected: document.protected,

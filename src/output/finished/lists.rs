@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::document::PlaceInFile;
 use super::folder::FinishedRun;
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
@@ -22,7 +23,7 @@ pub(super) const CHECKED: usize = 4096;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedMember {
     /// Its id, or its file and line.
-    pub name: String,
+    pub name: DocumentName<'static>,
     /// Where it stands; lists name no place of what is kept beside a representative.
     pub place: Option<PlaceInFile>,
     /// Whether it is kept.
@@ -34,7 +35,7 @@ pub struct FinishedMember {
     /// What the lists say of it and the representative.
     pub scores: Option<ReportedScores>,
     /// The name of the document before it on the way from the representative, if only others hold it there.
-    pub parent: Option<String>,
+    pub parent: Option<DocumentName<'static>>,
 }
 
 /// A cluster of two documents or more.
@@ -60,16 +61,16 @@ impl FinishedCluster {
 /// A row of `duplicates`.
 #[derive(Deserialize)]
 pub(super) struct DuplicateRead {
-    pub(super) id: String,
+    pub(super) id: DocumentName<'static>,
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) cluster: u64,
-    pub(super) representative: String,
+    pub(super) representative: DocumentName<'static>,
     pub(super) representative_file: String,
     pub(super) representative_line: u64,
     pub(super) reason: String,
     #[serde(default)]
-    parent: Option<String>,
+    parent: Option<DocumentName<'static>>,
     #[serde(flatten)]
     pub(super) scores: ReportedScores,
     #[serde(default)]
@@ -97,10 +98,10 @@ struct AgainstRead {
 pub(super) struct ClusterRead {
     pub(super) cluster: u64,
     pub(super) size: u64,
-    pub(super) representative: String,
-    pub(super) members: Vec<String>,
+    pub(super) representative: DocumentName<'static>,
+    pub(super) members: Vec<DocumentName<'static>>,
     #[serde(default)]
-    pub(super) kept: Option<Vec<String>>,
+    pub(super) kept: Option<Vec<DocumentName<'static>>>,
 }
 
 impl FinishedRun {
@@ -113,7 +114,7 @@ impl FinishedRun {
         names: &BTreeSet<String>,
         places: &BTreeSet<PlaceInFile>,
     ) -> Result<BTreeSet<u64>> {
-        let is_named = |name: &String| names.contains(name);
+        let is_named = |name: &DocumentName<'_>| names.contains(name.as_str());
         let is_there =
             |file: &str, line: u64| places.iter().any(|place| place.line == line && place.file == file);
         let mut numbers = BTreeSet::new();
@@ -147,7 +148,7 @@ impl FinishedRun {
         if numbers.is_empty() {
             return Ok(found);
         }
-        let member = |name: String, place, kept| FinishedMember {
+        let member = |name: DocumentName<'static>, place, kept| FinishedMember {
             name,
             place,
             kept,

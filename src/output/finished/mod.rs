@@ -6,13 +6,16 @@ mod find;
 mod folder;
 #[cfg(feature = "serve")]
 mod index;
+mod known;
 mod lists;
+mod pass;
 mod record;
 
-pub use document::{Decided, FinishedDocument, PlaceInFile, PlaceKind};
-pub use find::FinishedFind;
+pub use document::{Decided, FinishedDocument, KnownDocument, KnownDocuments, PlaceInFile, PlaceKind};
+pub use find::{FinishedFind, fields_of, unit_bytes};
 pub use folder::FinishedRun;
 #[cfg(feature = "serve")]
 pub use index::{ListIndex, ListedCluster, ListedDocument, ListedOrder};
 pub use lists::{FinishedCluster, FinishedMember};
+pub use pass::{PassSink, read_all};
 pub use record::{InputRow, ProtectedInput, RunRecord, write_inputs};

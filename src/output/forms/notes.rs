@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Reason};
 use crate::output::members::{ClusterMember, members};
@@ -117,7 +118,7 @@ pub(super) struct NoteSet<T> {
 /// Where a representative stands.
 #[derive(Serialize)]
 struct NotePlace<'a> {
-    id: &'a str,
+    id: &'a DocumentName<'a>,
     file: &'a str,
     line: u64,
 }
@@ -136,7 +137,7 @@ pub(super) struct NoteCells {
 /// The same, read back.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct PlaceCells {
-    pub(super) id: String,
+    pub(super) id: DocumentName<'static>,
     pub(super) file: String,
     pub(super) line: i64,
 }
@@ -202,7 +203,7 @@ impl Note {
             number(size),
             kept,
             reason.unwrap_or_default(),
-            id,
+            id.into(),
             file,
             number(line),
             resemblance.unwrap_or_default(),

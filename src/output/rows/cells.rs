@@ -1,6 +1,7 @@
 //! Rows of lists as cells of tables.
 
 use super::{AssignmentRow, ClusterRow, DuplicateRow, ListRow, PairRow, RejectedRow};
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::Reason;
 use crate::output::columns::CellKind::{Real, Text, Texts, Truth, Whole};
@@ -70,16 +71,19 @@ impl ListRow for DuplicateRow<'_> {
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
         let against = self.against;
-        let place = [self.id.into(), self.file.into(), self.line.into(), self.cluster.into()];
+        let place = [self.id.as_str().into(), self.file.into(), self.line.into(), self.cluster.into()];
         let why = [
             Some(self.reason.name()).into(),
             against.map(|against| against.set).into(),
             against.map(|against| against.file).into(),
             against.map(|against| against.line).into(),
-            self.parent.into(),
+            self.parent.map(DocumentName::as_str).into(),
         ];
-        let of =
-            [self.representative.into(), self.representative_file.into(), self.representative_line.into()];
+        let of = [
+            self.representative.as_str().into(),
+            self.representative_file.into(),
+            self.representative_line.into(),
+        ];
         take(&[&place[..], &of, &scores(&self.shown), &why, &relation(self.relation)].concat())
     }
 }
@@ -89,14 +93,20 @@ impl ListRow for ClusterRow<'_> {
         &[("cluster", Whole), ("size", Whole), ("representative", Text), ("members", Texts), ("kept", Texts)];
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
+        let (members, kept) = (texts(self.members), self.kept.map(texts));
         take(&[
             self.cluster.into(),
             self.size.into(),
-            self.representative.into(),
-            TableCell::Texts(self.members),
-            self.kept.map_or(TableCell::Nothing, TableCell::Texts),
+            self.representative.as_str().into(),
+            TableCell::Texts(&members),
+            kept.as_deref().map_or(TableCell::Nothing, TableCell::Texts),
         ])
     }
+}
+
+/// Names as columns have them: numbers by their digits.
+fn texts<'a>(names: &'a [DocumentName<'_>]) -> Vec<&'a str> {
+    names.iter().map(DocumentName::as_str).collect()
 }
 
 impl ListRow for PairRow<'_> {
@@ -116,7 +126,7 @@ impl ListRow for PairRow<'_> {
     ];
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
-        let ends = [self.a.into(), self.b.into()];
+        let ends = [self.a.as_str().into(), self.b.as_str().into()];
         take(&[&ends[..], &scores(&self.shown), &relation(self.relation)].concat())
     }
 }
@@ -144,14 +154,14 @@ impl ListRow for AssignmentRow<'_> {
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
         let row = [
-            self.id.into(),
+            self.id.as_str().into(),
             self.file.into(),
             self.line.into(),
             self.cluster.into(),
             self.size.into(),
             TableCell::Truth(self.kept),
             self.reason.map(Reason::name).into(),
-            self.representative.into(),
+            self.representative.map(DocumentName::as_str).into(),
             self.representative_file.into(),
             self.representative_line.into(),
         ];

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 #[cfg(feature = "parquet")]
 use super::columns::{TableCell, TableColumn};
+use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::flow::Reason;
 use crate::limits::sized;
@@ -25,7 +26,7 @@ pub use found::{DocumentFinding, FindingFiles};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DuplicateRow<'a> {
     /// Its id.
-    pub id: &'a str,
+    pub id: &'a DocumentName<'a>,
     /// The file it is in, as named in the output.
     pub file: &'a str,
     /// Its line, from 1.
@@ -33,7 +34,7 @@ pub struct DuplicateRow<'a> {
     /// Its cluster.
     pub cluster: u64,
     /// Id of the document kept in its place.
-    pub representative: &'a str,
+    pub representative: &'a DocumentName<'a>,
     /// The file that one is in. Ids may repeat, files and lines do not.
     pub representative_file: &'a str,
     /// Its line, from 1.
@@ -48,7 +49,7 @@ pub struct DuplicateRow<'a> {
     pub against: Option<AgainstRow<'a>>,
     /// Only with [`Reason::Linked`]: id of the document before it on the way from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<&'a str>,
+    pub parent: Option<&'a DocumentName<'a>>,
     /// How the texts relate word by word, if that was asked for.
     #[serde(flatten)]
     pub relation: Option<Relation>,
@@ -58,13 +59,13 @@ pub struct DuplicateRow<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LeftOutRow<'a> {
     /// Its id.
-    pub id: &'a str,
+    pub id: &'a DocumentName<'a>,
     /// The file it is in, as the user named it.
     pub file: &'a str,
     /// Its line, from 1.
     pub line: u64,
     /// Id of the protected document.
-    pub representative: &'a str,
+    pub representative: &'a DocumentName<'a>,
     /// The file that one is in.
     pub representative_file: &'a str,
     /// Its line, from 1.
@@ -97,21 +98,21 @@ pub struct ClusterRow<'a> {
     /// Documents in it.
     pub size: u64,
     /// Id of the document that is kept.
-    pub representative: &'a str,
+    pub representative: &'a DocumentName<'a>,
     /// Ids of all its documents, the representative among them; of protected documents there is no other.
-    pub members: &'a [&'a str],
+    pub members: &'a [DocumentName<'a>],
     /// Ids of those that are kept in keep order, the representative first, if more than one may be.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kept: Option<&'a [&'a str]>,
+    pub kept: Option<&'a [DocumentName<'a>]>,
 }
 
 /// A pair of duplicates: a line of `pairs.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PairRow<'a> {
     /// Id of the one that is earlier in input order.
-    pub a: &'a str,
+    pub a: &'a DocumentName<'a>,
     /// Id of the other.
-    pub b: &'a str,
+    pub b: &'a DocumentName<'a>,
     /// How much they have in common.
     #[serde(flatten)]
     pub shown: ReportedScores,
@@ -124,7 +125,7 @@ pub struct PairRow<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AssignmentRow<'a> {
     /// Its id.
-    pub id: &'a str,
+    pub id: &'a DocumentName<'a>,
     /// The file it is in.
     pub file: &'a str,
     /// Its line, from 1.
@@ -138,7 +139,7 @@ pub struct AssignmentRow<'a> {
     /// Why not.
     pub reason: Option<Reason>,
     /// Id of the document that represents its cluster.
-    pub representative: Option<&'a str>,
+    pub representative: Option<&'a DocumentName<'a>>,
     /// The file that one is in.
     pub representative_file: Option<&'a str>,
     /// Its line, from 1.
@@ -261,12 +262,13 @@ mod tests {
 
     #[test]
     fn duplicates() {
+        let [id, kept, before] = ["b\"1", "a", "c"].map(DocumentName::from);
         let exact = DuplicateRow {
-            id: "b\"1",
+            id: &id,
             file: "x/a.jsonl",
             line: 7,
             cluster: 3,
-            representative: "a",
+            representative: &kept,
             representative_file: "y/b.jsonl",
             representative_line: 2,
             shown: ReportedScores { resemblance: Some(1.0), ..ReportedScores::default() },
@@ -278,7 +280,7 @@ mod tests {
         let related = DuplicateRow { relation: Some(Relation::SAME), ..exact };
         let near = |shown| DuplicateRow { shown, reason: Reason::Near, ..exact };
         let shown = ReportedScores { resemblance: Some(0.25), ..ReportedScores::default() };
-        let linked = DuplicateRow { reason: Reason::Linked, parent: Some("c"), ..near(shown) };
+        let linked = DuplicateRow { reason: Reason::Linked, parent: Some(&before), ..near(shown) };
         let features = near(ReportedScores { shared_features: Some(4), ..ReportedScores::default() });
         let contained = near(ReportedScores {
             resemblance: Some(1.0),
@@ -303,16 +305,18 @@ mod tests {
 
     #[test]
     fn clusters() {
+        let members = ["a".into(), "\u{e9}\n".into(), "7".into(), DocumentName::number("7")];
         let row =
-            ClusterRow { cluster: 0, size: 2, representative: "a", members: &["a", "\u{e9}\n"], kept: None };
-        let expected =
-            "{\"cluster\":0,\"size\":2,\"representative\":\"a\",\"members\":[\"a\",\"\u{e9}\\n\"]}\n";
+            ClusterRow { cluster: 0, size: 4, representative: &members[0], members: &members, kept: None };
+        let expected = "{\"cluster\":0,\"size\":4,\"representative\":\"a\",\
+            \"members\":[\"a\",\"\u{e9}\\n\",\"7\",7]}\n";
         assert_eq!(written(&[row]), expected);
     }
 
     #[test]
     fn pairs() {
-        let row = |shown| PairRow { a: "x", b: "y", shown, relation: None };
+        let (a, b) = ("x".into(), "y".into());
+        let row = |shown| PairRow { a: &a, b: &b, shown, relation: None };
         let resembling = ReportedScores { resemblance: Some(0.8), ..ReportedScores::default() };
         let features = row(ReportedScores { shared_features: Some(2), ..ReportedScores::default() });
         let contained = row(ReportedScores { containment: Some(0.9), ..resembling });

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::find::find;
 use super::object::{JsonKind, JsonText, keys, long_string, no_object, string};
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::read::date::{Day, day};
 use crate::read::field::{Fields, OBSERVED_FIELDS};
 use crate::read::input::MissingText;
@@ -69,8 +69,8 @@ impl Extractor {
             }
         };
         let id = match found.id.map(|id| (JsonKind::of(id), id)) {
-            Some((JsonKind::Number, id)) => Some(id.get()),
-            Some((JsonKind::Text, id)) => Some(string(json, id, &mut self.id)?),
+            Some((JsonKind::Number, id)) => Some(DocumentName::number(id.get())),
+            Some((JsonKind::Text, id)) => Some(string(json, id, &mut self.id)?.into()),
             _ => None,
         };
         if fields.needs_id() && id.is_none() {
@@ -91,7 +91,7 @@ impl Extractor {
         Ok(Record {
             position,
             line,
-            id: id.map(Cow::Borrowed),
+            id,
             text,
             header: "",
             raw: json.as_bytes(),
@@ -178,7 +178,7 @@ mod tests {
     fn read(json: &str) -> Result<Read, Refusal> {
         let mut extractor = Extractor::default();
         let record = extractor.record(&fields(), Position::new(0, 0), 1, json)?;
-        Ok((record.id.map(Cow::into_owned), record.text.to_owned(), record.value))
+        Ok((record.id.map(String::from), record.text.to_owned(), record.value))
     }
 
     fn id(json: &str) -> Option<String> {
@@ -295,7 +295,7 @@ mod tests {
         let change = |json: &str| {
             let mut extractor = Extractor::default();
             let record = extractor.record(&fields, Position::new(0, 0), 1, json)?;
-            Ok((record.id.map(Cow::into_owned).unwrap_or_default(), record.text.to_owned(), record.deleted))
+            Ok((record.id.map(String::from).unwrap_or_default(), record.text.to_owned(), record.deleted))
         };
         let known = |id: &str, text: &str, deleted| Ok((id.to_owned(), text.to_owned(), deleted));
         assert_eq!(change(r#"{"id": "a", "text": "t"}"#), known("a", "t", false));

@@ -46,7 +46,7 @@ impl FileProperties {
         Record {
             position,
             line,
-            id: field(&fields.id).map(Cow::Borrowed),
+            id: field(&fields.id).map(Into::into),
             text,
             header: "",
             raw,

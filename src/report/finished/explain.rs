@@ -7,6 +7,7 @@ use super::compare::keep_order;
 use super::{FinishedQuestions, cluster_of};
 use crate::collection::{Alone, Apart, ClusterNumber, Explanation, Place, Step, Together};
 use crate::config::Clustering;
+use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::{FinishedCluster, FinishedDocument, FinishedMember, PlaceInFile};
 use crate::similarity::Measure;
@@ -35,13 +36,10 @@ impl Material {
     fn members(&self, cluster: &FinishedCluster) -> Vec<&FinishedDocument> {
         let places: BTreeSet<&PlaceInFile> =
             cluster.members().filter_map(|member| member.place.as_ref()).collect();
-        let names: BTreeSet<&str> = cluster
-            .members()
-            .filter(|member| member.place.is_none())
-            .map(|member| member.name.as_str())
-            .collect();
+        let unplaced = cluster.members().filter(|member| member.place.is_none());
+        let names: BTreeSet<&DocumentName<'_>> = unplaced.map(|member| &member.name).collect();
         let is_in = |document: &&FinishedDocument| {
-            places.contains(&document.place) || !names.is_empty() && names.contains(&*document.name())
+            places.contains(&document.place) || !names.is_empty() && names.contains(&document.name())
         };
         self.documents.iter().filter(is_in).collect()
     }
@@ -62,7 +60,7 @@ impl FinishedQuestions<'_> {
             // What is kept beside others stands in lists by its name alone.
             for one in [Some(first), second].into_iter().flatten() {
                 let document = self.chosen(one, &found.documents)?;
-                asked.extend(cluster_of(&found.clusters, document).is_none().then(|| document.name()));
+                asked.extend(cluster_of(&found.clusters, document).is_none().then(|| document.name().into()));
             }
             if asked.len() > usize::from(second.is_some()) + 1 {
                 found = self.found(&asked)?;
@@ -92,7 +90,7 @@ impl FinishedQuestions<'_> {
         let asked_places: BTreeSet<PlaceInFile> =
             asked.iter().filter_map(|asked| self.run().place(asked)).collect();
         let is_asked = |member: &FinishedMember| {
-            asked.contains(&member.name)
+            asked.contains(member.name.as_str())
                 || member.place.as_ref().is_some_and(|place| asked_places.contains(place))
         };
         let mut ids = asked.clone();
@@ -117,7 +115,7 @@ impl FinishedQuestions<'_> {
                     // Without a place it is one that is kept, and few are.
                     None => match self.run().place(&member.name) {
                         Some(place) => drop(places.insert(place, true)),
-                        None => drop(ids.insert(member.name.clone())),
+                        None => drop(ids.insert(member.name.to_string())),
                     },
                 }
             }

@@ -8,6 +8,7 @@ use super::FinishedQuestions;
 use crate::collection::{
     ClusterId, ClusterIndex, ClusterNumber, Comparison, Measures, MemberView, Snapshot, word_diff,
 };
+use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::{FinishedDocument, FinishedMember};
 use crate::progress::Progress;
@@ -41,7 +42,7 @@ pub struct ClusterMembers {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MemberPage {
     /// Its id, or its file and line.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// The file it was read from, as it was named.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -79,7 +80,7 @@ impl FinishedQuestions<'_> {
         let is_asked = |member: &&FinishedMember| {
             asked
                 .member
-                .is_none_or(|asked| if by_place { is_at(member, asked) } else { member.name == asked })
+                .is_none_or(|asked| if by_place { is_at(member, asked) } else { *member.name == *asked })
         };
         let chosen: Vec<&FinishedMember> = cluster.others.iter().filter(is_asked).take(asked.limit).collect();
         if let Some(member) = asked.member.filter(|_| chosen.is_empty()) {
@@ -90,7 +91,7 @@ impl FinishedQuestions<'_> {
             match member.place.clone().or_else(|| self.run().place(&member.name)) {
                 Some(place) if !place.at.is_at_hand() => {}
                 Some(place) => drop(places.insert(place, true)),
-                None => drop(ids.insert(member.name.clone())),
+                None => drop(ids.insert(member.name.to_string())),
             }
         }
         let documents = self.find.find(&ids, &places, self.progress)?;
@@ -231,7 +232,7 @@ impl ClusterMembers {
 fn stored(member: &MemberView) -> MemberPage {
     let MemberView { document, text_bytes, same_text, measures, .. } = member;
     MemberPage {
-        id: document.id.clone(),
+        id: document.id.clone().into(),
         file: Some(document.file.clone()),
         line: Some(u64::from(document.line)),
         text_bytes: Some(*text_bytes),

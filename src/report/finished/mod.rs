@@ -4,8 +4,12 @@
 mod compare;
 mod explain;
 mod members;
+#[cfg(feature = "serve")]
+mod outside;
 
 pub use members::{ClusterMembers, MemberAsked, MemberPage};
+#[cfg(feature = "serve")]
+pub use outside::NearestOutside;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -33,7 +33,7 @@ pub(super) fn page(page: &ComparePage, asked: &PageAsked<'_>) -> Framed {
             Explanation::Document(_) => {}
         }
         @if let Some([a, b]) = page.pair() {
-            (verdicts::on_two(asked, [a, b].map(Judged::of_place), &links::changed("/compare", asked.query, &[])))
+            (verdicts::on_two(asked, [a, b].map(|place| Judged::of_place(place).repeating(page.repeats)), &links::changed("/compare", asked.query, &[])))
         }
         section aria-labelledby="others" { h2 id="others" { "Compare others" } (form(a, b)) }
     };

@@ -27,7 +27,7 @@ pub(super) fn list(page: &DocumentsPage, asked: &PageAsked<'_>) -> Framed {
     };
     let main = html! {
         h1 { "Documents" }
-        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default()))
+        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default(), ""))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
                 th scope="row" class="id" { (parts::document(&document.id)) }

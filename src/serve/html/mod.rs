@@ -15,6 +15,7 @@ mod links;
 mod parts;
 mod run;
 mod summary;
+mod titles;
 mod verdicts;
 
 use maud::html;
@@ -42,6 +43,7 @@ pub(in crate::serve) fn page(page: &ServedPage, asked: &PageAsked<'_>) -> String
         ServedPage::Clusters(page) => clusters::list(page, asked),
         ServedPage::Cluster(page) => clusters::one(page, asked),
         ServedPage::Documents(page) => documents::list(page, asked),
+        ServedPage::Titles(page) => titles::page(page, asked),
         ServedPage::Document(page) => documents::one(page, asked),
         ServedPage::Compare(page) => compare::page(page, asked),
         ServedPage::Changes(page) => changes::page(page, asked),

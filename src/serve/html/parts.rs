@@ -45,6 +45,11 @@ pub(super) fn document(id: &str) -> Markup {
     html! { a href=(links::of_document(id)) { (short(&name(id))) } }
 }
 
+/// A document by its name, and where what is asked for in another way is.
+pub(super) fn document_at(name_of: &str, asked: &str) -> Markup {
+    html! { a href=(links::of_document(asked)) { (short(&name(name_of))) } }
+}
+
 /// A document by the beginning of its name.
 pub(super) fn named_short(id: &str) -> Markup {
     short(&name(id))

@@ -7,12 +7,14 @@ use super::clusters::neighbour_of;
 use super::frame::{Framed, Tab};
 use super::verdicts::{self, Judged};
 use super::{compare, documents, links, parts, summary};
-use crate::collection::{Comparison, Measures, Whose, WordDiff};
+use crate::collection::{ClusterNumber, Comparison, Measures, Whose, WordDiff};
 use crate::output::{ListedCluster, count, percent};
 use crate::printable::{counted, plural, printable};
 use crate::report::{MemberPage, diff_side, diff_told, number, size_figure, table};
+use crate::serve::index::making::MakingState;
 use crate::serve::pages::{
-    RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember, RunSummaryPage,
+    OutsidePage, RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember,
+    RunSummaryPage,
 };
 
 pub(super) fn summary(page: &RunSummaryPage) -> Framed {
@@ -33,8 +35,9 @@ pub(super) fn summary(page: &RunSummaryPage) -> Framed {
             div { dt { "Clusters" } dd { a href="/clusters" { (count(page.count("clusters"))) } } }
         }
         section aria-labelledby="find" {
-            h2 id="find" { "Find a document of a cluster" }
-            (summary::find("", ""))
+            h2 id="find" { "Find a document" }
+            (summary::find("", "", ""))
+            (reading(page.inputs))
         }
         @if !page.sizes.is_empty() { section aria-labelledby="sizes" {
             h2 id="sizes" { "Sizes of clusters" }
@@ -118,6 +121,19 @@ pub(super) fn clusters(page: &RunClustersPage, asked: &PageAsked<'_>) -> Framed 
     }
 }
 
+/// How far it is that titles are read.
+fn reading(state: MakingState) -> Markup {
+    html! {
+        @match state {
+            MakingState::Making { share } => {
+                p class="soft" { "Titles are not there yet: all inputs are being read, " (count((share * 100.0) as u64)) " % so far." }
+            }
+            MakingState::Failed => { p class="soft" { "Titles cannot be searched: the inputs could not be noted. The operator is told why." } }
+            MakingState::Ready => {}
+        }
+    }
+}
+
 fn of_cluster(number: u64) -> String {
     format!("/clusters/{number}")
 }
@@ -128,7 +144,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
     let to_page = |after: Option<&str>| links::changed(&path, query, &[("after", after), ("member", None)]);
     let to_member = |key: &str| format!("{}#member", links::changed(&path, query, &[("member", Some(key))]));
     let asked_for = |member: &&RunMember| {
-        query.get("member").is_some_and(|asked| member.key() == asked || member.id == asked)
+        query.get("member").is_some_and(|asked| member.key() == asked || *member.id == *asked)
     };
     let chosen = page.members.iter().find(asked_for).map(RunMember::key);
     let chosen = chosen.as_deref().or(query.get("member"));
@@ -162,7 +178,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
                 h2 id="member-name" { (parts::named_short(&member.id)) " against the representative" }
                 (against(&page.cluster, member))
                 @let pair = [Judged::listed(representative, page.cluster.file.as_deref(), page.cluster.line),
-                    Judged::listed(&member.id, member.file.as_deref(), member.line)];
+                    Judged::listed(&member.id, member.file.as_deref(), member.line)].map(|of| of.repeating(page.pair_repeats));
                 (verdicts::on_two(asked, pair, &to_member(chosen.unwrap_or_default())))
             }
         }
@@ -193,8 +209,7 @@ fn key(name: &str, file: Option<&str>, line: Option<u64>) -> String {
 
 /// A document by its name, which leads to its page: ids may repeat, and places do not.
 fn document_at(name: &str, file: Option<&str>, line: Option<u64>) -> Markup {
-    let shown = if name.trim().is_empty() { format!("{name:?}") } else { name.to_owned() };
-    html! { a href=(links::of_document(&key(name, file, line))) { (parts::short(&shown)) } }
+    parts::document_at(name, &key(name, file, line))
 }
 
 /// A place that lists may not name.
@@ -267,7 +282,7 @@ fn members(
                         @match &member.scores { Some(scores) => { (scores) } None => { "compare" } }
                     } }
                 }
-                (verdicts::cell(asked, page.verdicts.get(&member.id)))
+                (verdicts::cell(asked, page.verdicts.get(&*member.id)))
                 td { (parts::short(&became(member))) }
                 td class="place" { (place(member.file.as_deref(), member.line)) }
             }
@@ -285,8 +300,8 @@ pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
     };
     let main = html! {
         h1 { "Documents of clusters" }
-        p { "What is in no cluster is not listed here; its own page, by its whole id, says what it is like." }
-        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default()))
+        p { "What is in no cluster is not listed here; words of its title find it, and its own page is there by its whole id." }
+        (summary::find(query.get("q").unwrap_or_default(), query.get("words").unwrap_or_default(), ""))
         @if page.documents.is_empty() { p { "There is none." } } @else {
             (table("Documents in the order of their ids", &head, &html! { @for document in &page.documents { tr {
                 th scope="row" class="id" { (document_at(&document.id, document.file.as_deref(), document.line)) }
@@ -327,6 +342,9 @@ pub(super) fn document(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Framed 
         @if place.cluster.is_some() {
             section aria-labelledby="why" { h2 id="why" { "Why it is in this cluster" } (documents::why(&page.explanation)) }
         }
+        @if page.has_outside {
+            section aria-labelledby="outside" { h2 id="outside" { "The nearest outside its cluster" } (outside(page, asked)) }
+        }
         (documents::text(id, (page.text.as_deref(), page.no_text.as_deref()), asked))
         section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(id, "")) }
     };
@@ -336,5 +354,32 @@ pub(super) fn document(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Framed 
         commit: None,
         json: Some(links::address("/document.json", [("id", id), ("text", "yes")])),
         main,
+    }
+}
+
+/// The closest document outside the cluster, or where it is looked for.
+fn outside(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Markup {
+    let own = &page.explanation.document;
+    let key = key(&own.id, Some(&own.file), Some(own.line));
+    let again =
+        links::address("/document", [("id", asked.query.get("id").unwrap_or(&key)), ("outside", "yes")]);
+    html! {
+        @match &page.nearest_outside {
+            None => {
+                p { "Lists do not say it. " a href=(again) rel="nofollow" { "Hold it against all documents" } ": that reads all inputs once." }
+            }
+            Some(OutsidePage { state: MakingState::Making { share }, .. }) => {
+                p { "It is being held against all documents, " (count((share * 100.0) as u64)) " % so far. " a href=(again) { "Look again" } "." }
+            }
+            Some(OutsidePage { state: MakingState::Failed, .. }) => { p { "The inputs could not be read. The operator is told why." } }
+            Some(OutsidePage { nearest: None, .. }) => { p { "There is none: it is linked to no document that is not in its cluster." } }
+            Some(OutsidePage { nearest: Some(found), .. }) => {
+                p {
+                    (document_at(&found.id, Some(&found.file), Some(found.line))) ", " (Measures::figure(Some(&found.measures), false)) ", "
+                    @match found.cluster { Some(cluster) => { "in cluster " (parts::cluster(ClusterNumber::Listed(cluster))) } None => { "in no cluster" } }
+                    ". " a href=(links::of_pair(&key, &format!("{}:{}", found.file, found.line))) { "The two side by side" } "."
+                }
+            }
+        }
     }
 }

@@ -32,7 +32,7 @@ fn main(page: &SummaryPage) -> Markup {
         }
         section aria-labelledby="find" {
             h2 id="find" { "Find a document" }
-            (find("", ""))
+            (find("", "", ""))
         }
         @if page.clusters > 0 { section aria-labelledby="sizes" {
             h2 id="sizes" { "Sizes of clusters" }
@@ -76,10 +76,17 @@ fn clustering(clustering: Clustering) -> &'static str {
     }
 }
 
-/// The form that finds documents by the beginning of their ids, and by words in them.
-pub(super) fn find(beginning: &str, words: &str) -> Markup {
+/// The forms that find documents: by the beginning of their ids and by words in them, and by words of their titles.
+pub(super) fn find(beginning: &str, words: &str, title: &str) -> Markup {
     html! {
-        form method="get" action="/documents" role="search" {
+        form method="get" action="/documents" role="search" aria-label="Find by titles" {
+            div {
+                label for="title" { "Words of its title" }
+                input id="title" name="title" type="search" value=(parts::typed(title)) required autocomplete="off";
+            }
+            button { "Find by title" }
+        }
+        form method="get" action="/documents" role="search" aria-label="Find by ids" {
             div {
                 label for="q" { "Beginning of its id" }
                 input id="q" name="q" type="search" value=(parts::typed(beginning)) autocomplete="off" spellcheck="false";

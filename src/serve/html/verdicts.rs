@@ -17,23 +17,30 @@ pub(super) struct Judged<'a> {
     name: &'a str,
     /// Whether the name is its file and line, which stand for an id that it has not.
     is_place: bool,
+    /// Whether other documents have the name.
+    repeats: bool,
 }
 
 impl<'a> Judged<'a> {
     /// One of a collection, where all have ids.
     pub(super) fn of_id(id: &'a str) -> Judged<'a> {
-        Judged { name: id, is_place: false }
+        Judged { name: id, is_place: false, repeats: false }
     }
 
     /// One of an output, as its lists name it.
     pub(super) fn listed(name: &'a str, file: Option<&str>, line: Option<u64>) -> Judged<'a> {
         let is_place = file.zip(line).is_some_and(|(file, line)| name == format!("{file}:{line}"));
-        Judged { name, is_place }
+        Judged { name, is_place, repeats: false }
     }
 
     /// One that was explained.
     pub(super) fn of_place(place: &'a Place) -> Judged<'a> {
         Judged::listed(&place.id, Some(&place.file), Some(place.line))
+    }
+
+    /// The same, where other documents may have its name, or that of the other one.
+    pub(super) fn repeating(self, repeats: bool) -> Judged<'a> {
+        Judged { repeats, ..self }
     }
 
     fn can_be_named(self) -> bool {
@@ -61,6 +68,8 @@ pub(super) fn on_two(asked: &PageAsked<'_>, [a, b]: [Judged<'_>; 2], back: &str)
             h2 id="verdict" { "Are they the same?" }
             @if !a.can_be_named() || !b.can_be_named() {
                 p { "Verdicts name documents by their ids, and one of these has none: --id-field says where ids are." }
+            } @else if a.repeats || b.repeats {
+                p { "Verdicts name documents by their ids, and other documents have the id of one of these." }
             } @else if action.len() > MOST_ADDRESS {
                 p { "Their ids are too long to be named in an address, so this pair takes no verdict." }
             } @else {

@@ -174,7 +174,7 @@ impl Desk {
         let lane = page.lane(&query);
         let (subject, served) = (self.served.subject(), Arc::clone(&self.served));
         let read = move |progress: &_| {
-            let mut page = page.read(&subject, &query, is_page, progress)?;
+            let mut page = page.read((&subject, &served.options), &query, is_page, progress)?;
             if let Some(file) = &served.verdicts {
                 page.judge(file);
             }

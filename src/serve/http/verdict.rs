@@ -176,7 +176,7 @@ fn check_listed(run: &ServedRun, ids: &[String; 2], progress: &Progress) -> Resu
     let found =
         run.ask(progress, |questions| questions.find.find(&asked, &BTreeMap::new(), questions.progress))?;
     for id in ids {
-        match found.iter().filter(|document| document.id.as_ref() == Some(id)).count() {
+        match found.iter().filter(|document| document.id.as_deref() == Some(id.as_str())).count() {
             0 => {
                 let what = format!("no document has the id {id:?}; labels name documents by their ids");
                 return Err(HttpError::missing(what));

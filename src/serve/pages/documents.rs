@@ -87,6 +87,11 @@ impl DocumentPage {
         let Explanation::Document(explanation) = snapshot.explain(&document.id, None, progress)? else {
             return Err(HttpError::missing("there is no document of this id"));
         };
+        if query.get("outside").is_some() {
+            return Err(HttpError::bad(
+                "parameter \"outside\" is for outputs; of a collection the nearest outside is always there",
+            ));
+        }
         let apart = snapshot.manifest().config.cluster.clustering == Clustering::Guarantee;
         let nearest = || commit.with_checker(|checker| checker.nearest_outside(&document.id, progress));
         let nearest_outside = apart.then(nearest).transpose()?;
@@ -117,6 +122,9 @@ pub struct ComparePage {
     /// The last verdict on the two, if verdicts are taken and there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<PairVerdict>,
+    /// Whether other documents are known to have the id of one of them: then the two take no verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// Why they are together, or are not.
     #[serde(flatten)]
     pub explanation: Explanation,
@@ -136,7 +144,7 @@ impl ComparePage {
             }
         }
         let explanation = snapshot.explain(&ids[0], Some(&ids[1]), progress)?;
-        Ok(ComparePage { commit: Some(commit.number()), verdict: None, explanation })
+        Ok(ComparePage { commit: Some(commit.number()), verdict: None, repeats: false, explanation })
     }
 
     /// The two documents.

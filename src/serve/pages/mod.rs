@@ -10,6 +10,7 @@ mod clusters;
 mod documents;
 mod run;
 mod summary;
+mod titles;
 
 use http::StatusCode;
 use serde::Serialize;
@@ -19,9 +20,11 @@ pub use self::check::{CheckAsked, CheckPage, CheckedAnswer, check};
 pub use self::clusters::{ClusterPage, ClustersPage};
 pub use self::documents::{ComparePage, DocumentPage, DocumentsPage};
 pub use self::run::{
-    RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember, RunSummaryPage,
+    OutsidePage, RunClusterPage, RunClustersPage, RunDocumentPage, RunDocumentsPage, RunMember,
+    RunSummaryPage,
 };
 pub use self::summary::SummaryPage;
+pub use self::titles::{TitledDocument, TitlesPage};
 
 use super::http::answer::HttpError;
 use super::http::query::Query;
@@ -31,6 +34,7 @@ use super::state::served::ServedSubject;
 use super::state::threads::Lane;
 use super::state::verdicts::VerdictFile;
 use crate::progress::Progress;
+use crate::serve::options::ServeOptions;
 
 /// A page.
 #[derive(Debug, Serialize)]
@@ -44,6 +48,8 @@ pub enum ServedPage {
     Cluster(Box<ClusterPage>),
     /// A page of documents.
     Documents(DocumentsPage),
+    /// A page of documents that words of their titles find.
+    Titles(TitlesPage),
     /// A document.
     Document(Box<DocumentPage>),
     /// Two documents.
@@ -104,9 +110,9 @@ impl PageName {
             PageName::Summary => &[],
             PageName::Clusters => &["sort", "min-size", "after", "limit"],
             PageName::Cluster(_) => &["after", "limit", "member", "threshold"],
-            PageName::Documents => &["q", "words", "after", "limit"],
-            PageName::Document(..) => &["text"],
-            PageName::DocumentById => &["id", "text"],
+            PageName::Documents => &["q", "words", "title", "after", "limit"],
+            PageName::Document(..) => &["text", "outside"],
+            PageName::DocumentById => &["id", "text", "outside"],
             PageName::Compare => &["a", "b"],
             PageName::Changes => &["since", "after", "limit"],
         }
@@ -128,20 +134,20 @@ impl PageName {
     /// 400, 404, and those of the collection or output.
     pub fn read(
         &self,
-        subject: &ServedSubject,
+        (subject, options): (&ServedSubject, &ServeOptions),
         query: &Query,
         texts: bool,
         progress: &Progress,
     ) -> Result<ServedPage, HttpError> {
         match subject {
-            ServedSubject::Commit(commit) => self.of_commit(commit, query, texts, progress),
+            ServedSubject::Commit(commit) => self.of_commit((commit, options), query, texts, progress),
             ServedSubject::Run(run) => self.of_run(run, query, texts, progress),
         }
     }
 
     fn of_commit(
         &self,
-        commit: &ServedCommit,
+        (commit, options): (&ServedCommit, &ServeOptions),
         query: &Query,
         texts: bool,
         progress: &Progress,
@@ -155,6 +161,9 @@ impl PageName {
             PageName::Clusters => ServedPage::Clusters(ClustersPage::read(commit, query)?),
             PageName::Cluster(number) => {
                 ServedPage::Cluster(Box::new(ClusterPage::read(commit, number, query, progress)?))
+            }
+            PageName::Documents if titles::asked(query)?.is_some() => {
+                ServedPage::Titles(TitlesPage::of_commit((commit, options), query, progress)?)
             }
             PageName::Documents => ServedPage::Documents(DocumentsPage::read(commit, query, progress)?),
             PageName::Document(id, other) => document(id, other.as_deref())?,
@@ -184,6 +193,9 @@ impl PageName {
             PageName::Cluster(number) => {
                 ServedPage::RunCluster(Box::new(RunClusterPage::read(run, number, query, progress)?))
             }
+            PageName::Documents if titles::asked(query)?.is_some() => {
+                ServedPage::Titles(TitlesPage::of_run(run, query, progress)?)
+            }
             PageName::Documents => ServedPage::RunDocuments(RunDocumentsPage::read(run, query, progress)?),
             // An id that ends like an address of data is tried as it is first.
             PageName::Document(id, other) => match (document(id), other) {
@@ -193,7 +205,12 @@ impl PageName {
             PageName::DocumentById => document(query.needed("id")?)?,
             PageName::Compare => {
                 let explanation = run::compare(run, query, progress)?;
-                ServedPage::Compare(Box::new(ComparePage { commit: None, verdict: None, explanation }))
+                let mut page = ComparePage { commit: None, verdict: None, repeats: false, explanation };
+                page.repeats = match page.pair() {
+                    Some([a, b]) => run.repeats(&a.id)? || run.repeats(&b.id)?,
+                    None => false,
+                };
+                ServedPage::Compare(Box::new(page))
             }
             PageName::Changes => return Err(HttpError::missing("an output has no commits, and no changes")),
         })

@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::collection::{Alone, Explanation};
+use crate::config::Clustering;
+use crate::document::DocumentName;
 use crate::error::Error;
 use crate::output::{FinishedMember, ListedCluster, ListedDocument, ListedOrder};
 use crate::progress::Progress;
-use crate::report::{FinishedQuestions, MemberAsked, MemberPage};
+use crate::report::{FinishedQuestions, MemberAsked, MemberPage, NearestOutside};
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
+use crate::serve::index::making::MakingState;
 use crate::serve::state::run::ServedRun;
 use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 use crate::similarity::ReportedScores;
@@ -25,6 +28,8 @@ pub struct RunSummaryPage {
     pub command: Option<String>,
     /// Clusters by size: least and greatest size, clusters; sizes without a cluster are left out.
     pub sizes: Vec<(u64, u64, u64)>,
+    /// How far it is that all inputs are read, for single documents and for words of titles.
+    pub inputs: MakingState,
     /// Its `summary.json`.
     pub summary: serde_json::Value,
 }
@@ -36,6 +41,7 @@ impl RunSummaryPage {
             version: env!("CARGO_PKG_VERSION"),
             command: run.run().record.command.clone(),
             sizes: run.index().sizes(),
+            inputs: run.noted().state(),
             summary: run.figures().clone(),
         }
     }
@@ -82,7 +88,7 @@ impl RunClustersPage {
 #[derive(Debug, Serialize)]
 pub struct RunMember {
     /// Its id, or its file and line.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// Its file; lists name no place of what is kept beside a representative.
     pub file: Option<String>,
     /// Its line there, from 1.
@@ -99,10 +105,13 @@ pub struct RunMember {
     pub scores: Option<ReportedScores>,
     /// The document before it on the way from the representative, if only others hold it there.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
+    pub parent: Option<DocumentName<'static>>,
     /// The protected set that it is of, if it is of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
+    /// Whether other documents are known to have its id: then it takes no verdict.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
 }
 
 impl RunMember {
@@ -119,6 +128,7 @@ impl RunMember {
             scores: member.scores,
             parent: member.parent.clone(),
             against: member.set.clone(),
+            repeats: false,
         }
     }
 
@@ -126,7 +136,7 @@ impl RunMember {
     pub fn key(&self) -> String {
         match self.file.as_ref().zip(self.line) {
             Some((file, line)) => format!("{file}:{line}"),
-            None => self.id.clone(),
+            None => self.id.to_string(),
         }
     }
 }
@@ -147,6 +157,9 @@ pub struct RunClusterPage {
     pub compared: Option<MemberPage>,
     /// What the next page is asked for with, as `after`, if there is one.
     pub next: Option<String>,
+    /// Whether other documents are known to have the id of the representative, or of the member that was asked for.
+    #[serde(skip)]
+    pub pair_repeats: bool,
 }
 
 impl RunClusterPage {
@@ -169,12 +182,15 @@ impl RunClusterPage {
         let listed = clusters.remove(&number).ok_or_else(missing)?;
         let (after, limit) = (query.parsed("after")?.unwrap_or(0_usize), query.limit()?);
         let mut rest = listed.members().enumerate().skip(after);
-        let members = rest.by_ref().take(limit).map(RunMember::of).collect();
+        let mut members: Vec<RunMember> = rest.by_ref().take(limit).map(RunMember::of).collect();
         let next = rest.next().is_some().then(|| after.saturating_add(limit).to_string());
+        for member in &mut members {
+            member.repeats = run.repeats(&member.id)?;
+        }
         let compared = match query.get("member") {
             Some(member) => {
                 let is = |known: &FinishedMember| {
-                    known.name == member
+                    *known.name == *member
                         || known.place.as_ref().is_some_and(|place| place.to_string() == member)
                 };
                 if !listed.members().any(is) {
@@ -188,7 +204,10 @@ impl RunClusterPage {
             }
             None => None,
         };
-        Ok(RunClusterPage { cluster, members, verdicts: BTreeMap::new(), compared, next })
+        let pair_repeats = run.repeats(&cluster.representative)?
+            || compared.as_ref().map_or(Ok(false), |member| run.repeats(&member.id))?;
+        let verdicts = BTreeMap::new();
+        Ok(RunClusterPage { cluster, members, verdicts, compared, next, pair_repeats })
     }
 
     /// Adds what was said of its members last.
@@ -227,6 +246,12 @@ pub struct RunDocumentPage {
     /// Why it is in its cluster, or in none.
     #[serde(flatten)]
     pub explanation: Alone,
+    /// The closest document that it is linked to and that is not in its cluster, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest_outside: Option<OutsidePage>,
+    /// Whether it can be asked for: not where clusters have all that is linked.
+    #[serde(skip)]
+    pub has_outside: bool,
     /// Its text, if that was asked for and can be had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -255,6 +280,9 @@ impl RunDocumentPage {
                 return Err(HttpError::bad(format!("parameter \"text\" is yes or no, and not {other:?}")));
             }
         };
+        let has_outside =
+            run.run().config.cluster.clustering == Clustering::Guarantee && run.run().config.rule().is_some();
+        let nearest_outside = OutsidePage::asked(run, id, query, has_outside)?;
         let (explanation, text) = run.ask(progress, |questions| {
             let Explanation::Document(alone) = questions.explain(id, None)? else {
                 return Err(Error::config(format!("{id:?} is no document")));
@@ -267,7 +295,45 @@ impl RunDocumentPage {
             Some(Err(why)) => (None, Some(why)),
             None => (None, None),
         };
-        Ok(RunDocumentPage { explanation, text, no_text })
+        Ok(RunDocumentPage { explanation, nearest_outside, has_outside, text, no_text })
+    }
+}
+
+/// The closest document outside a cluster, or how far it is that all inputs are read for it.
+#[derive(Debug, Serialize)]
+pub struct OutsidePage {
+    /// How far it is.
+    #[serde(flatten)]
+    pub state: MakingState,
+    /// The document; none if there is none, or if it is not known yet.
+    pub nearest: Option<NearestOutside>,
+}
+
+impl OutsidePage {
+    /// What is known of it, if it is asked for or was.
+    fn asked(
+        run: &ServedRun,
+        id: &str,
+        query: &Query,
+        has_outside: bool,
+    ) -> Result<Option<OutsidePage>, HttpError> {
+        let start = match query.get("outside") {
+            None | Some("no") => false,
+            Some("yes") if has_outside => true,
+            Some("yes") => {
+                return Err(HttpError::bad(
+                    "clusters of this output have all that is linked to their documents",
+                ));
+            }
+            Some(other) => {
+                return Err(HttpError::bad(format!("parameter \"outside\" is yes or no, and not {other:?}")));
+            }
+        };
+        let sought = run.outside(id, start)?;
+        Ok(sought.map(|sought| OutsidePage {
+            state: sought.state(),
+            nearest: sought.ready().and_then(|found| (*found).clone()),
+        }))
     }
 }
 

@@ -5,15 +5,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::collection::{Checker, ClusterIndex, IdIndex, LoosenessIndex, Snapshot};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
+use crate::serve::index::making::Making;
+use crate::serve::index::stored::StoredTitles;
+use crate::serve::options::ServeOptions;
 
 /// A commit that requests are answered from.
 pub struct ServedCommit {
-    snapshot: Snapshot,
+    snapshot: Arc<Snapshot>,
     clusters: ClusterIndex,
     /// Made when it is first asked for.
     ids: Mutex<Option<Arc<IdIndex>>>,
     /// The same; or why there is no such order.
     looseness: Mutex<Option<Ordered>>,
+    /// Titles, which are read in the background from when they are first asked for.
+    titles: Mutex<Option<Arc<Making<StoredTitles>>>>,
     /// Those that nobody uses at present. Each has tables of its own, open.
     checkers: Mutex<Vec<Checker>>,
 }
@@ -33,8 +38,8 @@ impl ServedCommit {
     /// Those of the collection.
     pub fn new(snapshot: Snapshot, progress: &Progress) -> Result<ServedCommit> {
         let clusters = ClusterIndex::new(&snapshot, progress)?;
-        let (ids, looseness, checkers) = Default::default();
-        Ok(ServedCommit { snapshot, clusters, ids, looseness, checkers })
+        let (ids, looseness, titles, checkers) = Default::default();
+        Ok(ServedCommit { snapshot: Arc::new(snapshot), clusters, ids, looseness, titles, checkers })
     }
 
     /// The commit itself.
@@ -86,6 +91,20 @@ impl ServedCommit {
         };
         *looseness = Some(made.clone());
         made.map_err(Error::Config)
+    }
+
+    /// Its titles. Whoever asks first has them read, and nobody waits for that.
+    pub(in crate::serve) fn titles(&self, options: &ServeOptions) -> Arc<Making<StoredTitles>> {
+        let mut titles = lock(&self.titles);
+        let start = || {
+            let (snapshot, log) = (Arc::clone(&self.snapshot), Arc::clone(&options.log));
+            let ServeOptions { title_field, scratch, simd, .. } = options.clone();
+            let what = "the titles of the collection are not searched";
+            Arc::new(Making::start(what, Arc::clone(&log), move |progress| {
+                StoredTitles::new(&snapshot, &title_field, (&scratch, simd), progress, &*log)
+            }))
+        };
+        Arc::clone(titles.get_or_insert_with(start))
     }
 
     /// Has a checker do something. One that fails is not used again.

@@ -131,7 +131,9 @@ impl Served {
                     current: RwLock::new(Arc::new(current)),
                 })
             }
-            ServeWhat::Output(inputs) => ServedOrigin::Run(Arc::new(ServedRun::new(*inputs, progress)?)),
+            ServeWhat::Output(inputs) => {
+                ServedOrigin::Run(Arc::new(ServedRun::new(*inputs, &options, progress)?))
+            }
         };
         let verdicts = options.verdicts.as_deref().map(|path| {
             let (file, cut) = VerdictFile::open(path)?;

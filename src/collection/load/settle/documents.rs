@@ -29,7 +29,7 @@ impl Settling<'_> {
             let Some(doc) = change.doc else { continue };
             let old = stored.get(&change.id).map(|member| &member.document);
             let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
-            let name = self.loaded.run.documents.catalogue.label(doc)?.unwrap_or_default().into_owned();
+            let name = self.loaded.run.documents.catalogue.label(doc)?.map(String::from).unwrap_or_default();
             let content = match change.kind {
                 ChangeKind::Delete => {
                     self.remove(change.id, old, name);

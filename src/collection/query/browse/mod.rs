@@ -5,9 +5,11 @@ mod divided;
 mod ids;
 mod looseness;
 mod members;
+mod titles;
 
 pub use clusters::{ClusterBrief, ClusterIndex, ClusterOrder, IndexedCluster, PageMark};
 pub use divided::{ClusterPart, DividedCluster};
 pub use ids::IdIndex;
 pub use looseness::{LooseMark, LoosenessIndex};
 pub use members::MemberView;
+pub use titles::StoredTitle;

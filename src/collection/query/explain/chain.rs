@@ -47,7 +47,7 @@ impl Explaining<'_> {
         let measures = self.link_measures(&pairs)?;
         let mut steps = Vec::new();
         for (number, (pair, measures)) in path.windows(2).zip(measures).enumerate() {
-            let (first, second) = (pair[0].name.clone(), pair[1].name.clone());
+            let [first, second] = [0, 1].map(|end| pair[end].name.clone().into());
             let mut step = Step {
                 first,
                 second,
@@ -111,8 +111,8 @@ impl Explaining<'_> {
         let step = |((_, other), measures): ((Doc, Doc), Option<Measures>)| {
             let second = named.remove(&other)?.into_iter().next()?.name;
             Some(Step {
-                first: id.to_owned(),
-                second,
+                first: id.to_owned().into(),
+                second: second.into(),
                 same_text: false,
                 measures,
                 kept_apart: None,

@@ -29,7 +29,7 @@ use crate::collection::tables::rows::ClusterKey;
 use crate::collection::tables::sets::{each_set, salts};
 use crate::collection::tables::sources::sources;
 use crate::config::{Clustering, Fold, Keep};
-use crate::document::{Doc, NO_DOC, Position};
+use crate::document::{Doc, DocumentName, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::similarity::{AcceptanceRule, Kind, Relation, ReportedScores};
@@ -75,7 +75,7 @@ impl fmt::Display for ClusterNumber {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// Its id.
-    pub id: String,
+    pub id: DocumentName<'static>,
     /// The cluster it is in, if it is in one.
     pub cluster: Option<ClusterNumber>,
     /// The file it was read from, as it was named.
@@ -95,9 +95,9 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// One of them.
-    pub first: String,
+    pub first: DocumentName<'static>,
     /// The other.
-    pub second: String,
+    pub second: DocumentName<'static>,
     /// Whether their canonical texts are the same.
     pub same_text: bool,
     /// How much they share; `None` where the method makes no sets, as equal texts are then all it links, and where a text
@@ -146,14 +146,14 @@ pub struct Alone {
     /// The document.
     pub document: Place,
     /// The document that stands for its cluster.
-    pub representative: Option<String>,
+    pub representative: Option<DocumentName<'static>>,
     /// Why that one stands for it, and not this document; of the representative itself, and not the next one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stays: Option<Preference>,
     /// The links that lead there: none if it stands there itself, one in a collection that clusters with a guarantee.
     pub chain: Vec<Step>,
     /// Other documents of the same text, ascending by id.
-    pub same_text: Vec<String>,
+    pub same_text: Vec<DocumentName<'static>>,
     /// Links of its text that are stored: they hold the cluster together, and need not be all there are. The closest
     /// first; of documents of one text the one with the least id.
     pub links: Vec<Step>,
@@ -268,7 +268,7 @@ impl<'a> Explaining<'a> {
         let clusters = clusters(&tables, contents())?;
         let place = |(id, document): (&String, &Document)| {
             let place = Place {
-                id: id.clone(),
+                id: id.clone().into(),
                 cluster: clusters.get(&document.content).copied().map(ClusterNumber::from),
                 file: sources.get(&file(document)).map(|source| source.shown.clone()).unwrap_or_default(),
                 line: u64::from(document.line),
@@ -312,13 +312,13 @@ impl<'a> Explaining<'a> {
         let mut same = members(&self.tables, std::iter::once(document.content))?;
         let same = same.remove(&document.content).unwrap_or_default();
         let others = same.iter().filter(|member| member.document.id != document.id);
-        alone.same_text = others.map(|member| member.name.clone()).collect();
+        alone.same_text = others.map(|member| member.name.clone().into()).collect();
         alone.links = self.links(document.content, &alone.document.id)?;
         if let Some(representative) = self.representative(document.content)? {
             if representative.document.id != document.id {
                 let from = Member {
                     document: document.clone(),
-                    name: alone.document.id.clone(),
+                    name: alone.document.id.to_string(),
                     value: String::new(),
                 };
                 alone.chain = self.between(&from, &representative)?;
@@ -329,7 +329,7 @@ impl<'a> Explaining<'a> {
                     .get(&document.content)
                     .map_or(Ok(None), |at| next_best(&self.tables, &self.keep, &representative, at))?;
             }
-            alone.representative = Some(representative.name);
+            alone.representative = Some(representative.name.into());
         }
         Ok(alone)
     }
@@ -346,7 +346,7 @@ impl<'a> Explaining<'a> {
     fn two(&mut self, first: &Document, second: &Document) -> Result<Explanation> {
         let member = |document: &Document, place: &Place| Member {
             document: document.clone(),
-            name: place.id.clone(),
+            name: place.id.to_string(),
             value: String::new(),
         };
         let (place, other) = (self.place(first), self.place(second));
@@ -397,8 +397,8 @@ impl<'a> Explaining<'a> {
         };
         let kept_apart = self.are_kept_apart(left, right)?.then_some(KeptApart::Within);
         Ok(Step {
-            first: a.name.clone(),
-            second: b.name.clone(),
+            first: a.name.clone().into(),
+            second: b.name.clone().into(),
             same_text,
             measures: measures
                 .map(|measures| Measures { linked: measures.linked && kept_apart.is_none(), ..measures }),

@@ -10,6 +10,7 @@ use crate::collection::tables::lookup::stored_documents;
 use crate::collection::tables::member::{Member, decided, keep_order};
 use crate::collection::tables::rows::ClusterKey;
 use crate::config::{Criterion, Keep};
+use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::stored_value;
 use crate::read::Value;
@@ -18,9 +19,9 @@ use crate::read::Value;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Preference {
     /// The one that is kept before the other.
-    pub kept: String,
+    pub kept: DocumentName<'static>,
     /// The other.
-    pub before: String,
+    pub before: DocumentName<'static>,
     /// The policy, as `--keep` writes it.
     pub keep: String,
     /// The criterion of the policy that tells the two apart; `None` if all of them find the two equal, and position decides.
@@ -103,8 +104,8 @@ fn preferred(keep: &Keep, a: &Member, b: &Member) -> Preference {
     let (criterion, order) = decided(keep, a, b);
     let [kept, before] = if order.is_le() { [a, b] } else { [b, a] };
     Preference {
-        kept: kept.name.clone(),
-        before: before.name.clone(),
+        kept: kept.name.clone().into(),
+        before: before.name.clone().into(),
         keep: keep.to_string(),
         criterion: criterion.map(Criterion::to_string),
         compared: [kept, before].map(|member| Compared::of(criterion, member)),

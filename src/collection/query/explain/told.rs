@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn what_decided_is_told_with_what_it_compared() {
         let told = |keep: &str, criterion: Option<&str>, compared: [Compared; 2]| {
-            let (kept, before) = ("a".to_owned(), "b".to_owned());
+            let (kept, before) = ("a".into(), "b".into());
             let criterion = criterion.map(str::to_owned);
             Preference { kept, before, keep: keep.into(), criterion, compared }.because()
         };

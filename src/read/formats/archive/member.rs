@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::read::BOM;
 use crate::read::codec::Codec;
 use crate::read::field::{FieldPath, Fields};
@@ -125,8 +125,11 @@ impl MemberParser {
             None => path.clone(),
         };
         let id = match self.fields.id.as_str() {
-            "id" | "path" => Some(whole()),
-            _ => owned(said.id).or_else(|| self.fields.needs_id().then(whole)),
+            "id" | "path" => Some(whole().into()),
+            _ => {
+                let theirs = said.id.map(DocumentName::into_owned);
+                theirs.or_else(|| self.fields.needs_id().then(|| whole().into()))
+            }
         };
         let value = self.fields.value.as_ref().and_then(own).map(|path| Value::Text(path.into_owned()));
         let within = self.fields.within.as_ref().and_then(own).or_else(|| owned(said.within));

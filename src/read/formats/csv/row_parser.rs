@@ -131,7 +131,7 @@ impl Parser for RowParser {
             Ok(text) => self.field(*text),
             Err(refusal) => return Err(refusal.clone()),
         };
-        let id = self.filled(self.id).map(Cow::Borrowed);
+        let id = self.filled(self.id).map(Into::into);
         if let (Some(refusal), None) = (&self.no_id, &id) {
             return Err(refusal.clone());
         }

@@ -88,7 +88,7 @@ impl Parser for MessageParser {
         Ok(Record {
             position,
             line,
-            id: id.map(Cow::Owned),
+            id: id.map(Into::into),
             text: &self.text,
             header: "",
             raw,

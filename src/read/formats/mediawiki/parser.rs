@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::page::WikiPage;
-use crate::document::Position;
+use crate::document::{DocumentName, Position};
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
@@ -48,7 +48,7 @@ impl Parser for WikiParser {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let page = WikiPage::of(raw)?;
         let field = |path: &FieldPath| page.field(path.as_str());
-        let id = field(&self.fields.id);
+        let id = field(&self.fields.id).map(DocumentName::from);
         if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "title", "timestamp"], 0));
         }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
 
 use super::leaf::Meaning;
+use crate::document::DocumentName;
 use crate::read::date::{Day, day, written_day};
 use crate::read::record::Value;
 
@@ -33,7 +34,12 @@ pub(in crate::read::formats) enum Cell {
 
 impl Cell {
     /// The id that it is: a string, or a whole number.
-    pub(super) fn id(&self) -> Option<Cow<'_, str>> {
+    pub(super) fn id(&self) -> Option<DocumentName<'_>> {
+        self.spelt().map(|text| DocumentName::of_kind(text, matches!(self, Cell::Integer(_))))
+    }
+
+    /// A string, or a whole number in digits.
+    pub(super) fn spelt(&self) -> Option<Cow<'_, str>> {
         match self {
             Cell::Text(text) => std::str::from_utf8(text.data()).ok().map(Cow::Borrowed),
             Cell::Integer(number) => Some(number.to_string().into()),
@@ -47,7 +53,7 @@ impl Cell {
             // As JSON spells it: 2.0, not 2.
             Cell::Real(number) if number.is_finite() => Some(format!("{number:?}").into()),
             Cell::Moment(_, day) => i32::try_from(*day).ok().map(|day| written_day(day).into()),
-            other => other.id(),
+            other => other.spelt(),
         }
     }
 
@@ -208,6 +214,8 @@ mod tests {
         assert_eq!((-1i64).cell(Meaning::Unsigned).id().as_deref(), Some("18446744073709551615"));
         assert_eq!((-1i32).cell(Meaning::Unsigned).id().as_deref(), Some("4294967295"));
         assert_eq!((-7i32).cell(Meaning::Signed).id().as_deref(), Some("-7"));
+        assert_eq!((-7i32).cell(Meaning::Signed).id(), Some(DocumentName::number("-7")));
+        assert_eq!(ByteArray::from("-7").cell(Meaning::Text).id(), Some("-7".into()));
         assert_eq!((-1i64).cell(Meaning::Moments(1000)).day(), Day::Known(-1));
         assert_eq!(19_723i32.cell(Meaning::Days).day(), Day::Known(19_723));
         assert_eq!(1_710_113_400i64.cell(Meaning::Signed).day(), Day::Known(19_792));

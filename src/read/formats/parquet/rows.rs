@@ -227,7 +227,7 @@ pub(in crate::read::formats) fn row_record<'a>(
     if fields.needs_id() && id.is_none() {
         return Err(Refusal::no_id::<&str>(fields.id.as_str(), &[], 0));
     }
-    let (value, within) = (value.and_then(Cell::value), within.and_then(Cell::id));
+    let (value, within) = (value.and_then(Cell::value), within.and_then(Cell::spelt));
     let day = date.map_or(Day::None, Cell::day);
     let (header, raw) = ("", text.as_bytes());
     let observed = observe(!fields.observed.is_empty(), |at| observed[at].and_then(Cell::observed));

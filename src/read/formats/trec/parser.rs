@@ -147,7 +147,7 @@ impl Parser for DocParser {
         Ok(Record {
             position,
             line,
-            id: id.map(Cow::Owned),
+            id: id.map(Into::into),
             text: &self.text,
             header: "",
             raw,
@@ -184,7 +184,7 @@ mod tests {
         let mut parser = DocParser::new(&fields);
         let record = parser.record(Position::new(0, 0), 1, raw.as_bytes())?;
         let words = record.text.split_whitespace().map(str::to_owned).collect();
-        Ok((record.id.map(Cow::into_owned), words))
+        Ok((record.id.map(String::from), words))
     }
 
     fn words(raw: &str) -> Vec<String> {

@@ -103,7 +103,7 @@ impl Parser for CrawlParser {
             }
         };
         let field = |path: &FieldPath| field(&head, path.as_str());
-        let id = field(&self.fields.id).map(Cow::Borrowed);
+        let id = field(&self.fields.id).map(Into::into);
         if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
         }
