@@ -147,6 +147,7 @@ impl FinishedFind<'_> {
             let sketcher = Sketcher::new(&self.run.config, self.tables, self.simd);
             let lines = BTreeMap::new();
             let mut sink = FindSink { ids, lines, sketcher, found: Vec::new(), documents: 0, texts: 0 };
+            let mut earlier = None;
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(unit) = inputs.units.get(at) else { return Ok(sink.found) };
@@ -162,7 +163,7 @@ impl FinishedFind<'_> {
                     progress.check()?;
                     Ok(!failed.load(Ordering::Relaxed))
                 };
-                if !inputs.read_unit(at, &mut sink, progress, step)? {
+                if !inputs.read_unit(at, &mut earlier, &mut sink, progress, step)? {
                     return Ok(sink.found);
                 }
             }

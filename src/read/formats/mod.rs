@@ -49,7 +49,7 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnRows, FileRange, ParquetSource};
+pub use parquet::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 use rtf::Rtf;
