@@ -248,6 +248,11 @@ impl FileHead {
         text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
     }
 
+    /// Whether that is all of it, and only one line is not blank.
+    pub(super) fn is_one_line(&self) -> bool {
+        self.whole && memchr(b'\n', self.content().trim_ascii()).is_none()
+    }
+
     /// Whether it begins like Parquet, uncompressed.
     #[cfg(feature = "parquet")]
     pub(super) fn is_parquet(&self) -> bool {
