@@ -204,7 +204,7 @@ impl Records for RowRecords {
         }
         // What cannot be passed over is met again by a new reader, and refused by it.
         let between = unit.start - self.row;
-        if !self.columns.as_mut().is_some_and(|columns| columns.skip(between).is_ok()) {
+        if self.columns.as_mut().is_none_or(|columns| columns.skip(between).is_err()) {
             return false;
         }
         self.unit = *unit;
