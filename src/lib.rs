@@ -105,6 +105,7 @@
 //! - `read/formats/mod.rs` - the formats there are
 //! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
 //! - `read/formats/csv/mod.rs` - CSV and TSV: a header row, then a record a row
+//! - `read/formats/csv/by_content.rs` - tables that no name calls so
 //! - `read/formats/csv/describer.rs` - all columns of rows, by their names
 //! - `read/formats/csv/row_ends.rs` - where rows end
 //! - `read/formats/csv/row_splitter.rs` - the bytes of a unit divided into rows

@@ -380,6 +380,12 @@ fn delimiters_are_told_by_names_headers_and_flags() {
     }
     let piped = table(",");
     dir.alike("dedup - --input-format csv --out piped", Some(piped.as_bytes())).ok();
+    // Without a word about it the same, and under a name that says nothing.
+    dir.alike("dedup - --out told", Some(piped.as_bytes())).ok();
+    dir.write("nameless/table", &piped);
+    dir.alike("dedup nameless --out found", None).ok();
+    let rows = |out: &str| Output::read(&dir.join(out)).summary["documents"].clone();
+    assert_eq!((rows("told"), rows("found")), (rows("piped"), rows("piped")));
     assert_eq!(Output::read(&dir.join("piped")).removed_ids(), ["b"]);
     dir.alike("dedup a.csv --delimiter ab --out x", None).code(2).says("delimiter");
     dir.alike("dedup a.csv --input-format xml --out x", None).code(2).says("tsv");

@@ -17,7 +17,7 @@ use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
-use crate::support::rows::{Seen, fields, formless, gone, lines, object, read, rows, source};
+use crate::support::rows::{Seen, fields, formless, gone, lines, object, read, read_in_turn, rows, source};
 use crate::support::texts::{Random, gzip, line, words};
 
 /// Files of one content: codecs, versions, encodings and sizes of row groups.
@@ -219,6 +219,27 @@ fn what_is_kept_has_all_that_its_file_has() {
 }
 
 #[test]
+fn a_row_group_is_written_alike_by_any_number_of_workers() {
+    let dir = Dir::new();
+    let mut rows = rows(900);
+    for (at, row) in rows.iter_mut().enumerate() {
+        // So much that one thread decodes while another encodes.
+        row.text = Some(words(if at % 9 < 2 { 7 } else { at * 1000 }, 400));
+    }
+    for packed in [Compression::SNAPPY, Compression::UNCOMPRESSED] {
+        let file = Made::plain(&[900]).packed(packed).file(&rows);
+        dir.write("one.parquet", &file);
+        let [want, found] =
+            [1, 3].map(|workers| dir.output(&format!("one.parquet -w {workers}"), &format!("out{workers}")));
+        let gone = gone(&want);
+        assert!(gone.len() == 199 && file.len() > 1 << 20, "{} of {}", gone.len(), file.len());
+        assert!(want.kept["one.parquet"] == found.kept["one.parquet"], "{packed:?}");
+        is_without(&file, &found.kept["one.parquet"], &gone, "one row group");
+        ["out1", "out3"].iter().for_each(|out| fs::remove_dir_all(dir.join(out)).unwrap());
+    }
+}
+
+#[test]
 fn rows_become_lines_with_all_columns() {
     let dir = Dir::new();
     let rows = rows(200);
@@ -367,6 +388,7 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let (seen, _) = read(&source, 1, &fields);
     let (again, _) = read(&source, u64::MAX, &fields);
     assert_eq!(seen, again, "{what}: other rows in other units");
+    assert_eq!(seen, read_in_turn(&source, 1, &fields, 2), "{what}: other rows in units of a worker");
     let gone = vec![(0..rows_of(&source).unwrap().unwrap()).step_by(3).collect()];
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };

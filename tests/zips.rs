@@ -281,6 +281,8 @@ fn what_cannot_be_read_is_refused_where_it_stands() {
         (Zipped { packed: text().packed[..9].to_vec(), ..text() }, "malformed"),
         (Zipped { packed: vec![], method: 0, ..text() }, "malformed"),
         (Zipped::new("a.jsonl", "{\"text\": \"a\"}\n"), "not unpacked"),
+        (Zipped::new("row.txt", "{\"text\": \"one line is a text\"}\n"), ""),
+        (Zipped::new("rows.txt", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n"), "not unpacked"),
         (Zipped::stored("a.zip", zipped(&small())), "not unpacked"),
         (Zipped::new("a.gz", gzip(b"a text", 100)), "not unpacked"),
         (Zipped::new("a.png", b"\x89PNG\r\n\x1a\n\0"), "not a text"),

@@ -19,6 +19,9 @@ use crate::sketcher::Sketcher;
 /// Documents read again between two looks at whether to stop.
 const SLICE: usize = sized(1024, 5);
 
+/// Rows read again at one go: between two goes, the pages of columns are decoded anew.
+const OF_ROWS: usize = sized(64 << 10, 7);
+
 /// Stored documents that a worker takes in at a time, at most.
 const STRETCH: usize = sized(1024, 3);
 
@@ -226,8 +229,12 @@ impl RunDocuments {
         for same_file in docs.chunk_by(|a, b| file(a) == file(b)) {
             let number = file(&same_file[0]);
             let source = &self.inputs.sources[number as usize];
-            // A compressed file can only be read from its start: once, then.
-            let slice = if source.compression == Compression::None { SLICE } else { same_file.len() };
+            let slice = match source.compression {
+                Compression::None if source.is_of_rows() => OF_ROWS,
+                Compression::None => SLICE,
+                // It can only be read from its start: once, then.
+                _ => same_file.len(),
+            };
             for some in same_file.chunks(slice) {
                 let offsets: Vec<u64> =
                     some.iter().map(|doc| self.catalogue.position(*doc).offset()).collect();

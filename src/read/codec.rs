@@ -120,6 +120,16 @@ pub(super) trait Records: Send {
     /// [`Error::Input`](crate::error::Error::Input) if the memory has no room for a record. Any other is a bug.
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool>;
 
+    /// Whether something is at hand, behind the end of the unit, that reading a later unit of the file would make anew.
+    fn can_go_on(&self) -> bool {
+        false
+    }
+
+    /// Goes on with a later unit of the file, if that gives what a new reader would; whether it does.
+    fn go_on(&mut self, _unit: &Unit) -> bool {
+        false
+    }
+
     /// What numbers of records count, as far as it was seen: blank and refused ones included.
     fn lines(&self) -> u64;
 

@@ -248,6 +248,26 @@ impl FileHead {
         text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
     }
 
+    /// Whether that is all of it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.whole
+    }
+
+    /// The beginning as text, if it is UTF-8 without NUL, without a character that its end cuts.
+    pub(super) fn text_of_head(&self) -> Option<&str> {
+        let content = self.content();
+        let end = match std::str::from_utf8(content) {
+            Ok(_) => content.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        std::str::from_utf8(&content[..end]).ok().filter(|_| self.is_text())
+    }
+
+    /// Whether that is all of it, and only one line is not blank.
+    pub(super) fn is_one_line(&self) -> bool {
+        self.whole && memchr(b'\n', self.content().trim_ascii()).is_none()
+    }
+
     /// Whether it begins like Parquet, uncompressed.
     #[cfg(feature = "parquet")]
     pub(super) fn is_parquet(&self) -> bool {

@@ -69,15 +69,17 @@ impl RunInputs {
         next: impl Fn() -> Result<usize>,
         mut step: impl FnMut(&mut S) -> Result<bool>,
     ) -> Result<()> {
+        let mut earlier = None;
         loop {
             let at = next()?;
-            if at >= self.units.len() || !self.read_unit(at, sink, progress, &mut step)? {
+            if at >= self.units.len() || !self.read_unit(at, &mut earlier, sink, progress, &mut step)? {
                 return Ok(());
             }
         }
     }
 
-    /// Hands the records of a unit to `sink`; whether to go on, as `step` says after about each mebibyte.
+    /// Hands the records of a unit to `sink`; whether to go on, as `step` says after about each mebibyte. Units that a
+    /// worker reads one after the other share what `earlier` holds.
     ///
     /// # Errors
     /// What `step` gives, and those of [`UnitReader::advance`].
@@ -87,6 +89,7 @@ impl RunInputs {
     pub fn read_unit<S: DocumentSink>(
         &self,
         at: usize,
+        earlier: &mut Option<UnitReader>,
         sink: &mut S,
         progress: &Progress,
         step: &mut impl FnMut(&mut S) -> Result<bool>,
@@ -94,7 +97,7 @@ impl RunInputs {
         let (unit, metrics) = (&self.units[at], progress.metrics());
         metrics.add(Metric::Units, 1);
         let source = &self.sources[unit.file as usize];
-        let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(&self.fields));
+        let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(&self.fields));
         let (mut bytes, mut documents) = (0, sink.documents());
         loop {
             let more = reader.advance(sink)?;
@@ -110,6 +113,7 @@ impl RunInputs {
             }
         }
         self.set_unit_lines(at, reader.lines());
+        *earlier = reader.at_hand();
         Ok(true)
     }
 

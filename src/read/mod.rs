@@ -41,8 +41,8 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{
-    ArrowSource, ArrowTable, BatchFate, ColumnRows, FileRange, LeafCells, LeafValues, ParquetSource,
-    PutBatch, row_objects,
+    ArrowSource, ArrowTable, BatchFate, ColumnBatch, ColumnRows, FileRange, LeafCells, LeafValues,
+    ParquetSource, PutBatch, row_objects,
 };
 #[cfg(feature = "pdf")]
 pub use formats::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};

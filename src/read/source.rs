@@ -125,6 +125,11 @@ impl Source {
         self.cuts.rows.map_or(self.bytes, |rows| rows.rows)
     }
 
+    /// Whether its places are rows of columns.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        self.cuts.rows.is_some()
+    }
+
     /// How far a stretch of about so many bytes goes, in places.
     pub(crate) fn places_of(&self, bytes: u64) -> u64 {
         match self.cuts.rows {

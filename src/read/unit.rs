@@ -73,6 +73,7 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
 
 /// Reads the records of one unit.
 pub struct UnitReader {
+    file: u32,
     records: Box<dyn Records>,
 }
 
@@ -80,7 +81,25 @@ impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
-        UnitReader { records: codec(source.format).records(file, source, unit, fields) }
+        UnitReader { file, records: codec(source.format).records(file, source, unit, fields) }
+    }
+
+    /// The same, with what the reader of an earlier unit of the same inputs and fields has at hand.
+    pub fn open_after(
+        earlier: &mut Option<UnitReader>,
+        source: &Source,
+        unit: &Unit,
+        fields: Arc<Fields>,
+    ) -> UnitReader {
+        let earlier = earlier.take().filter(|earlier| earlier.file == unit.file);
+        earlier
+            .and_then(|mut earlier| earlier.records.go_on(unit).then_some(earlier))
+            .unwrap_or_else(|| UnitReader::open(unit.file, source, unit, fields))
+    }
+
+    /// What is of use to [`open_after`](UnitReader::open_after) when the unit is exhausted.
+    pub fn at_hand(self) -> Option<UnitReader> {
+        self.records.can_go_on().then_some(self)
     }
 
     /// Reads about a mebibyte more and hands on its records; `false` when the unit is exhausted. A fault in the file is

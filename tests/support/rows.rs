@@ -75,6 +75,20 @@ pub(crate) fn read(source: &Source, target: u64, fields: &Arc<Fields>) -> (Vec<S
     (sink.seen, units.len())
 }
 
+/// The same by workers that take the units in turn, each going on with what it has at hand.
+pub(crate) fn read_in_turn(source: &Source, target: u64, fields: &Arc<Fields>, workers: usize) -> Vec<Seen> {
+    let (mut sink, mut at_hand) = (Collect::default(), Vec::new());
+    at_hand.resize_with(workers, || None);
+    for (at, unit) in units(std::slice::from_ref(source), Extent::ALL, target).iter().enumerate() {
+        let earlier = &mut at_hand[at % workers];
+        let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(fields));
+        while reader.advance(&mut sink).unwrap() {}
+        sink.before += reader.lines();
+        *earlier = reader.at_hand();
+    }
+    sink.seen
+}
+
 /// Rows with near copies, nulls, lists of every kind, and some that have no text.
 pub(crate) fn rows(count: usize) -> Vec<Columns> {
     let mut random = Random(5);

@@ -139,6 +139,7 @@ impl Intake {
         let (context, inputs) = (Arc::clone(&self.context), &documents.inputs);
         let progress = &context.status.progress;
         self.room = inputs.fields.room.clone();
+        let mut earlier = None;
         loop {
             let goes_on = match documents.work.get(queue.take()?) {
                 None => false,
@@ -148,7 +149,7 @@ impl Intake {
                     self.stepped(&mut send)?
                 }
                 Some(WorkItem::Unit(at)) => {
-                    inputs.read_unit(*at, self, progress, &mut |intake: &mut Intake| {
+                    inputs.read_unit(*at, &mut earlier, self, progress, &mut |intake: &mut Intake| {
                         if let Some((position, why)) = intake.unfit.take() {
                             return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
                         }

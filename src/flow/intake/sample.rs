@@ -48,9 +48,10 @@ pub fn sample_rarity(
                 &FrozenTables { lexicon: lexicon.cloned(), ..FrozenTables::default() },
                 simd,
             ));
-            units
-                .iter()
-                .try_for_each(|unit| read_stretch(&sources[unit.file as usize], unit, fields, &mut sample))?;
+            let mut earlier = None;
+            for unit in units {
+                read_stretch(&sources[unit.file as usize], unit, fields, &mut earlier, &mut sample)?;
+            }
             Ok(sample)
         };
         let mut parts = chosen.chunks(part);
@@ -75,10 +76,19 @@ pub fn sample_rarity(
 }
 
 /// Reads one stretch; of a file that can only be read whole, about as much from its start.
-fn read_stretch(source: &Source, unit: &Unit, fields: &Arc<Fields>, sample: &mut Sample) -> Result<()> {
-    let mut reader = UnitReader::open(unit.file, source, unit, Arc::clone(fields));
+fn read_stretch(
+    source: &Source,
+    unit: &Unit,
+    fields: &Arc<Fields>,
+    earlier: &mut Option<UnitReader>,
+    sample: &mut Sample,
+) -> Result<()> {
+    let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(fields));
     let before = sample.bytes;
+    // A page of columns may hold as many rows as several stretches.
+    sample.most = if source.is_of_rows() { before + STRETCH } else { u64::MAX };
     while reader.advance(sample)? && sample.bytes < before + STRETCH {}
+    *earlier = reader.at_hand();
     Ok(())
 }
 
@@ -89,16 +99,21 @@ struct Sample {
     texts: Vec<(Digest, usize)>,
     shingles: Vec<u64>,
     bytes: u64,
+    /// Bytes with which nothing more is taken.
+    most: u64,
 }
 
 impl Sample {
     fn new(sketcher: Sketcher) -> Sample {
-        Sample { sketcher, texts: Vec::new(), shingles: Vec::new(), bytes: 0 }
+        Sample { sketcher, texts: Vec::new(), shingles: Vec::new(), bytes: 0, most: u64::MAX }
     }
 }
 
 impl Sink for Sample {
     fn document(&mut self, record: &Record<'_>) {
+        if self.bytes >= self.most {
+            return;
+        }
         self.bytes += record.text.len() as u64;
         if let Some(digest) = self.sketcher.read(record.text, Day::None) {
             let set = self.sketcher.distinct();

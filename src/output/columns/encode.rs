@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 use parquet::basic::Type;
 use parquet::data_type::{
@@ -12,53 +14,107 @@ use parquet::data_type::{
 use parquet::file::writer::SerializedRowGroupWriter;
 
 use super::failure::Failure;
+use crate::error::Error;
+use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::ParquetSource;
+use crate::read::{ColumnBatch, ColumnRows, ParquetSource};
 
-/// Writes the rows of a column that stand in some stretches. Whatever the column holds is moved as it is stored: values, and
-/// the levels that say which row and which list each is in.
-pub(super) fn write_column(
-    file: &ParquetSource,
-    group: usize,
-    leaf: usize,
-    stretches: &[Range<u64>],
-    to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    match file.physical(leaf) {
-        Type::BOOLEAN => write::<BoolType>(file, (group, leaf), stretches, to, progress),
-        Type::INT32 => write::<Int32Type>(file, (group, leaf), stretches, to, progress),
-        Type::INT64 => write::<Int64Type>(file, (group, leaf), stretches, to, progress),
-        Type::INT96 => write::<Int96Type>(file, (group, leaf), stretches, to, progress),
-        Type::FLOAT => write::<FloatType>(file, (group, leaf), stretches, to, progress),
-        Type::DOUBLE => write::<DoubleType>(file, (group, leaf), stretches, to, progress),
-        Type::BYTE_ARRAY => write::<ByteArrayType>(file, (group, leaf), stretches, to, progress),
-        Type::FIXED_LEN_BYTE_ARRAY => {
-            write::<FixedLenByteArrayType>(file, (group, leaf), stretches, to, progress)
-        }
-    }
+/// Bytes on disk of a column of which it is worth while to have a thread that decodes.
+const LONG: u64 = sized(256 << 10, 64);
+
+/// A row group of a file, and which of its rows are written.
+pub(super) struct GroupRows<'a> {
+    pub(super) file: &'a ParquetSource,
+    pub(super) group: usize,
+    pub(super) stretches: &'a [Range<u64>],
+    /// Whether a thread is free to decode while another encodes.
+    pub(super) beside: bool,
+    pub(super) progress: &'a Progress,
 }
 
-fn write<T: DataType>(
-    file: &ParquetSource,
-    (group, leaf): (usize, usize),
-    stretches: &[Range<u64>],
-    to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let Some(mut column) = to.next_column()? else { return Ok(()) };
-    let mut rows = file.rows::<T>(group, leaf)?;
-    let mut at = 0;
-    for stretch in stretches {
-        rows.skip(stretch.start - at)?;
-        at = stretch.start;
-        while at < stretch.end {
-            progress.check()?;
-            at += rows.read(stretch.end - at)?;
-            let (definition, repetition) = (rows.definition.as_deref(), rows.repetition.as_deref());
-            column.typed::<T>().write_batch(&rows.values, definition, repetition)?;
+impl GroupRows<'_> {
+    /// Writes the rows of a column. Whatever the column holds is moved as it is stored: values, and the levels that say which
+    /// row and which list each is in.
+    pub(super) fn write_column(
+        &self,
+        leaf: usize,
+        to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    ) -> Result<(), Failure> {
+        match self.file.physical(leaf) {
+            Type::BOOLEAN => self.write::<BoolType>(leaf, to),
+            Type::INT32 => self.write::<Int32Type>(leaf, to),
+            Type::INT64 => self.write::<Int64Type>(leaf, to),
+            Type::INT96 => self.write::<Int96Type>(leaf, to),
+            Type::FLOAT => self.write::<FloatType>(leaf, to),
+            Type::DOUBLE => self.write::<DoubleType>(leaf, to),
+            Type::BYTE_ARRAY => self.write::<ByteArrayType>(leaf, to),
+            Type::FIXED_LEN_BYTE_ARRAY => self.write::<FixedLenByteArrayType>(leaf, to),
         }
     }
-    column.close()?;
-    Ok(())
+
+    fn write<T: DataType>(
+        &self,
+        leaf: usize,
+        to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+    ) -> Result<(), Failure> {
+        let Some(mut column) = to.next_column()? else { return Ok(()) };
+        let rows = self.file.rows::<T>(self.group, leaf)?;
+        let mut put = |batch: ColumnBatch<T>| -> Result<(), Failure> {
+            let (definition, repetition) = (batch.definition.as_deref(), batch.repetition.as_deref());
+            column.typed::<T>().write_batch(&batch.values, definition, repetition)?;
+            Ok(())
+        };
+        let bytes = self.file.metadata().row_group(self.group).column(leaf).compressed_size();
+        if self.beside && u64::try_from(bytes).is_ok_and(|bytes| bytes >= LONG) {
+            self.decode_beside(rows, put)?;
+        } else {
+            self.decode(rows, &mut put)?;
+        }
+        column.close()?;
+        Ok(())
+    }
+
+    /// Hands on the rows that are written, some at a time.
+    fn decode<T: DataType>(
+        &self,
+        mut rows: ColumnRows<T>,
+        each: &mut dyn FnMut(ColumnBatch<T>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut at = 0;
+        for stretch in self.stretches {
+            rows.skip(stretch.start - at)?;
+            at = stretch.start;
+            while at < stretch.end {
+                self.progress.check()?;
+                let (read, batch) = rows.read(stretch.end - at)?;
+                at += read;
+                each(batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, with a thread that decodes what comes next.
+    fn decode_beside<T: DataType>(
+        &self,
+        rows: ColumnRows<T>,
+        mut each: impl FnMut(ColumnBatch<T>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        // One batch is decoded while another is encoded, and no more are held.
+        let (to, batches) = sync_channel(0);
+        thread::scope(|scope| {
+            let decoding = scope.spawn(move || {
+                self.decode(rows, &mut |batch| {
+                    // Nobody listens when encoding has failed, which is told then.
+                    to.send(batch).map_err(|_| Error::Interrupted.into())
+                })
+            });
+            let encoded = batches.iter().try_for_each(&mut each);
+            drop(batches);
+            let decoded = decoding.join().unwrap_or_else(|_| {
+                Err(Error::Worker("a thread that decodes a column panicked".into()).into())
+            });
+            encoded.and(decoded)
+        })
+    }
 }

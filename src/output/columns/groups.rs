@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
-use super::encode::write_column;
+use super::encode::GroupRows;
 use super::failure::Failure;
 use super::properties;
 use crate::error::{Error, Result};
@@ -54,14 +54,14 @@ pub(super) fn shrinking(source: &Source, chosen: ChosenRows<'_>) -> Result<Vec<(
     Ok(shrinks.map(|(group, _)| (group, file.packed(group))).collect())
 }
 
-/// Writes what is left of a row group, as a file of its own.
+/// Writes what is left of a row group, as a file of its own; `beside` if a thread is free to decode meanwhile.
 ///
 /// # Errors
 /// [`Error::Input`] if the source cannot be decoded; [`Error::Io`] and [`Error::Interrupted`].
 pub(super) fn write_group(
     source: &Source,
     chosen: ChosenRows<'_>,
-    group: usize,
+    (group, beside): (usize, bool),
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
@@ -71,8 +71,9 @@ pub(super) fn write_group(
     let made = || -> std::result::Result<(), Failure> {
         let mut writer = writer(&file, properties::of_group(&file, group)?, target)?;
         let mut of_group = writer.next_row_group()?;
+        let rows = GroupRows { file: &file, group, stretches: &stretches, beside, progress };
         for leaf in 0..file.metadata().file_metadata().schema_descr().num_columns() {
-            write_column(&file, group, leaf, &stretches, &mut of_group, progress)?;
+            rows.write_column(leaf, &mut of_group)?;
         }
         of_group.close()?;
         writer.finish()?;

@@ -55,13 +55,20 @@ impl KeptColumns<'_> {
         }
     }
 
-    /// Writes what is left of a row group of so many bytes; it is no file yet.
-    pub(in crate::output) fn write_group(&self, source: usize, group: usize, bytes: u64) -> Result<u64> {
+    /// Writes what is left of a row group of so many bytes; it is no file yet. `beside` if a thread is free to decode
+    /// meanwhile.
+    pub(in crate::output) fn write_group(
+        &self,
+        source: usize,
+        group: usize,
+        bytes: u64,
+        beside: bool,
+    ) -> Result<u64> {
         let (of, chosen) = (&self.sources[source], self.rows(source));
         let (part, progress) = (&self.part(source, group), self.progress);
         match of.format {
             Format::Arrow => batches::write_batch(of, chosen, group, part, progress)?,
-            _ => groups::write_group(of, chosen, group, part, progress)?,
+            _ => groups::write_group(of, chosen, (group, beside), part, progress)?,
         }
         self.progress.advance(bytes / 2);
         Ok(0)

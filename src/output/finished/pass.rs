@@ -30,7 +30,7 @@ pub fn read_all<S: PassSink>(
 ) -> Result<Vec<S>> {
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let read = |number: usize| -> Result<S> {
-        let mut sink = sink(number)?;
+        let (mut sink, mut earlier) = (sink(number)?, None);
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= inputs.units.len() {
@@ -44,7 +44,7 @@ pub fn read_all<S: PassSink>(
                 sink.check()?;
                 Ok(!failed.load(Ordering::Relaxed))
             };
-            if !inputs.read_unit(at, &mut sink, progress, step)? {
+            if !inputs.read_unit(at, &mut earlier, &mut sink, progress, step)? {
                 return Ok(sink);
             }
         }

@@ -25,9 +25,9 @@ pub(super) enum Job {
     Piece { source: usize, piece: CopyPiece },
     /// All of a zip archive that loses members.
     Archive { source: usize },
-    /// A row group that loses some of its rows, and its bytes.
+    /// A row group that loses some of its rows, its bytes, and whether there are fewer of them than workers.
     #[cfg(feature = "parquet")]
-    Group { source: usize, group: usize, bytes: u64 },
+    Group { source: usize, group: usize, bytes: u64, beside: bool },
     /// All of a source, of its row groups that stay and those that were written before.
     #[cfg(feature = "parquet")]
     Assembled { source: usize },

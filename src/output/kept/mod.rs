@@ -102,7 +102,9 @@ fn write_kept_sized(
     #[cfg(feature = "parquet")]
     {
         let groups = kept.columns().divide(&columns)?;
-        jobs.extend(groups.into_iter().map(|(source, group, bytes)| Job::Group { source, group, bytes }));
+        let beside = groups.len() < kept.hands.all();
+        let job = |(source, group, bytes)| Job::Group { source, group, bytes, beside };
+        jobs.extend(groups.into_iter().map(job));
         last.extend(columns.iter().map(|&source| Job::Assembled { source }));
     }
     // Large jobs first, so that no worker is left with one at the end.
@@ -355,7 +357,9 @@ impl KeptWriter<'_> {
         match *job {
             Job::Piece { source, piece } => self.copy_piece(source, piece, buffer),
             #[cfg(feature = "parquet")]
-            Job::Group { source, group, bytes } => self.columns().write_group(source, group, bytes),
+            Job::Group { source, group, bytes, beside } => {
+                self.columns().write_group(source, group, bytes, beside)
+            }
             #[cfg(feature = "parquet")]
             Job::Assembled { source } => self.columns().assemble(source, &self.target(source)),
             Job::Archive { source } => {

@@ -49,7 +49,7 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnRows, FileRange, ParquetSource};
+pub use parquet::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 use rtf::Rtf;
@@ -101,6 +101,10 @@ fn member_kind(head: &FileHead) -> MemberKind {
         return MemberKind::NoText(foreign.name());
     }
     let Some(format) = format else { return MemberKind::NoText("a file of no known format") };
+    // One line of JSON is one record, and one document: a text, if it is called so.
+    if format == Format::JsonLines && head.is_called_text() && head.is_one_line() {
+        return MemberKind::Document(Format::Text);
+    }
     let codec = codec(format);
     match codec.boundaries().is_none() && codec.rereader().is_none() {
         true => MemberKind::Document(format),

@@ -3,6 +3,7 @@
 //! Where rows end is found here, by the grammar of csv-core, which decodes the fields. A blank line is no row. Rows are
 //! counted from the header, blank lines included.
 
+mod by_content;
 mod describer;
 mod row_ends;
 mod row_parser;
@@ -19,6 +20,7 @@ use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{cuts, next_cut};
 use crate::read::windowed::Windowed;
+use by_content::looks_like_table;
 use describer::RowDescriber;
 pub(super) use describer::column_names;
 use row_ends::RowEnds;
@@ -28,14 +30,22 @@ use row_splitter::RowSplitter;
 /// Delimiters that a header may have in place of commas.
 const CANDIDATES: [u8; 3] = [b';', b'\t', b'|'];
 
-/// Whether a file is CSV or TSV by its name.
+/// Whether a file is CSV or TSV, by its name or else by its content.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
-    let delimiter = match head.extension() {
-        Some("csv") => head.delimiter().unwrap_or_else(|| sniff(head.content())),
-        Some("tsv" | "tab") => head.delimiter().unwrap_or(Delimiter::TAB),
+    let sniffed = || head.delimiter().unwrap_or_else(|| sniff(head.content()));
+    let (certainty, delimiter) = match head.extension() {
+        Some("csv") => (Certainty::Named, sniffed()),
+        Some("tsv" | "tab") => (Certainty::Named, head.delimiter().unwrap_or(Delimiter::TAB)),
+        _ if !head.is_called_text() && is_table(head, sniffed()) => (Certainty::Likely, sniffed()),
         _ => return None,
     };
-    Some((Certainty::Named, Format::Csv { delimiter }))
+    Some((certainty, Format::Csv { delimiter }))
+}
+
+/// Whether a file begins like a table.
+fn is_table(head: &FileHead, delimiter: Delimiter) -> bool {
+    let text = head.text_of_head();
+    text.is_some_and(|text| looks_like_table(text, head.is_whole(), delimiter.byte()))
 }
 
 /// The format of a file that is said to be CSV, whatever its name.

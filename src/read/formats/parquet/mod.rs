@@ -24,7 +24,7 @@ pub(super) use self::fields::FIELDS;
 use self::footer::{Layout, ParquetFile};
 use self::guard::as_io;
 pub use self::objects::row_objects;
-pub use self::rewritten::{ColumnRows, FileRange, ParquetSource};
+pub use self::rewritten::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
 pub(super) use self::rows::row_record;
 

@@ -152,8 +152,7 @@ impl ParquetSource {
         let (optional, repeated) = (column.max_def_level() > 0, column.max_rep_level() > 0);
         let expands = self.layout.groups[group].chunks[leaf].expands;
         let reader = ColumnReaderImpl::new(column, Box::new(pages));
-        let (definition, repetition) = (optional.then(Vec::new), repeated.then(Vec::new));
-        Ok(ColumnRows { reader, held, read: 0, expands, values: Vec::new(), definition, repetition })
+        Ok(ColumnRows { reader, held, read: 0, expands, optional, repeated })
     }
 
     /// How the values of a column are stored.
@@ -169,7 +168,14 @@ pub struct ColumnRows<T: DataType> {
     /// Values that were read or passed over.
     read: u64,
     expands: bool,
-    /// The values of the rows read last.
+    /// Whether the column has definition levels, and whether it has repetition levels.
+    optional: bool,
+    repeated: bool,
+}
+
+/// Some rows of a column.
+pub struct ColumnBatch<T: DataType> {
+    /// Their values.
     pub values: Vec<T::T>,
     /// Their definition levels, if the column has them.
     pub definition: Option<Vec<i16>>,
@@ -187,32 +193,33 @@ impl<T: DataType> ColumnRows<T> {
         if guarded(|| self.reader.skip_records(rows))? != rows {
             return Err(damaged("fewer rows than the footer says"));
         }
-        self.read = if self.repetition.is_some() { self.held.values() } else { self.read + rows as u64 };
+        self.read = if self.repeated { self.held.values() } else { self.read + rows as u64 };
         Ok(())
     }
 
-    /// Reads some rows, at most so many; how many.
+    /// Reads some rows, at most so many; how many, and what is in them.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn read(&mut self, most: u64) -> Result<u64> {
-        self.values.clear();
-        self.definition.iter_mut().chain(&mut self.repetition).for_each(Vec::clear);
+    pub fn read(&mut self, most: u64) -> Result<(u64, ColumnBatch<T>)> {
+        let (mut definition, mut repetition) = (self.optional.then(Vec::new), self.repeated.then(Vec::new));
+        let mut values = Vec::new();
         // Never more than one page is added to what is held, as where texts are read.
-        let known = match (self.held.values().saturating_sub(self.read), self.repetition.is_some()) {
+        let known = match (self.held.values().saturating_sub(self.read), self.repeated) {
             (0, _) => 1,
             (left, false) => left,
             (left, true) => (left / 8).clamp(1, 16),
         };
         let rows = most.min(known).min(if self.expands { 8 } else { MOST });
-        let ColumnRows { reader, values, definition, repetition, .. } = self;
-        let read =
-            guarded(|| reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), values))?;
+        let reader = &mut self.reader;
+        let read = guarded(|| {
+            reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), &mut values)
+        })?;
         if read.0 as u64 != rows {
             return Err(damaged("fewer rows than the footer says"));
         }
         self.read += read.2 as u64;
-        Ok(rows)
+        Ok((rows, ColumnBatch { values, definition, repetition }))
     }
 }
 

@@ -183,12 +183,34 @@ impl Records for RowRecords {
         if self.row < self.end {
             return Ok(true);
         }
-        (self.columns, self.opened) = (None, None);
+        if self.columns.as_ref().is_some_and(FieldColumns::is_long) {
+            self.columns = None;
+        }
         self.memory.give_back();
         if self.end == self.source.length() {
             self.source.cuts.kept.forget();
         }
         Ok(false)
+    }
+
+    fn can_go_on(&self) -> bool {
+        self.columns.as_ref().is_some_and(|columns| !columns.is_long())
+    }
+
+    fn go_on(&mut self, unit: &Unit) -> bool {
+        let Some((file, _)) = &self.opened else { return false };
+        if unit.start < self.row || file.layout.group_of(unit.start) != file.layout.group_of(self.row) {
+            return false;
+        }
+        // What cannot be passed over is met again by a new reader, and refused by it.
+        let between = unit.start - self.row;
+        if self.columns.as_mut().is_none_or(|columns| columns.skip(between).is_err()) {
+            return false;
+        }
+        self.unit = *unit;
+        (self.row, self.end) = (unit.start, unit.end.min(self.source.length()));
+        (self.count, self.text_bytes) = (0, 0);
+        true
     }
 
     fn lines(&self) -> u64 {
@@ -265,4 +287,116 @@ pub(super) fn said(error: &ParquetError) -> String {
         other => other.to_string(),
     };
     printable(&said.chars().take(SAID).collect::<String>()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::basic::Compression;
+    use parquet::column::writer::ColumnWriter;
+    use parquet::data_type::ByteArray;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+    use crate::read::input::Input;
+    use crate::read::{Extent, UnitReader, discover, units};
+
+    const ROWS: u64 = 60;
+
+    /// A file of ids and texts in one row group: a few to a page, and no more values in a dictionary than its first pages have.
+    fn file(packed: Compression) -> Vec<u8> {
+        let schema = "message rows { required binary id (STRING); optional binary text (STRING); }";
+        let properties = WriterProperties::builder()
+            .set_compression(packed)
+            .set_dictionary_page_size_limit(200)
+            .set_data_page_row_count_limit(7)
+            .set_write_batch_size(1)
+            .build();
+        let schema = Arc::new(parse_message_type(schema).expect("a schema"));
+        let mut writer =
+            SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        for column in ["id", "text"] {
+            let mut to = group.next_column().expect("a column").expect("one");
+            let value = |row: u64| ByteArray::from(format!("{column} {}", row / 2).as_str());
+            let values: Vec<ByteArray> = (0..ROWS).map(value).collect();
+            let defined = (column == "text").then(|| vec![1; values.len()]);
+            match to.untyped() {
+                ColumnWriter::ByteArrayColumnWriter(to) => {
+                    to.write_batch(&values, defined.as_deref(), None).expect("written");
+                }
+                _ => panic!("a column of texts"),
+            }
+            to.close().expect("closed");
+        }
+        group.close().expect("closed");
+        writer.into_inner().expect("a file")
+    }
+
+    /// Documents, and what was refused.
+    #[derive(Default, PartialEq, Debug)]
+    struct Found(Vec<(u64, String)>);
+
+    impl Sink for Found {
+        fn document(&mut self, record: &Record<'_>) {
+            let id = record.id.as_deref().unwrap_or_default();
+            self.0.push((record.position.offset(), format!("{id}: {}", record.text)));
+        }
+
+        fn refuse(&mut self, position: Position, _: u32, refusal: Refusal) {
+            self.0.push((position.offset(), refusal.to_string()));
+        }
+    }
+
+    /// What workers read that take the units of a file in turn; each goes on with what it has at hand, or begins anew.
+    fn read(source: &Source, workers: usize, goes_on: bool) -> Found {
+        let fields = Arc::new(Fields::of(&Input::default()).expect("paths"));
+        let (mut found, mut at_hand) = (Found::default(), Vec::new());
+        at_hand.resize_with(workers, || None);
+        for (at, unit) in units(std::slice::from_ref(source), Extent::ALL, 1).iter().enumerate() {
+            let earlier = &mut at_hand[at % workers];
+            let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(&fields));
+            while reader.advance(&mut found).expect("no bug") {}
+            *earlier = reader.at_hand().filter(|_| goes_on);
+        }
+        found
+    }
+
+    /// Those are the same, whatever is damaged: pages, dictionaries, and headers of both.
+    #[test]
+    fn readers_that_go_on_read_what_new_ones_do() {
+        let (mut most, mut least, mut went_on) = (0, ROWS, 0);
+        for packed in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
+            let content = file(packed);
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("a.parquet");
+            for at in 0..content.len() - 800 {
+                let mut damaged = content.clone();
+                damaged[at] ^= if at == 0 { 0 } else { 0x41 };
+                std::fs::write(&path, damaged).expect("written");
+                let Ok(mut inputs) = discover(&[path.to_str().expect("UTF-8").to_owned()], folder.path())
+                else {
+                    continue;
+                };
+                let mut source = inputs.sources.remove(0);
+                source.cuts.places = (0..ROWS).step_by(5).collect();
+                let want = read(&source, 1, false);
+                if at == 0 {
+                    let rows = (0..ROWS).map(|row| (row, format!("id {}: text {}", row / 2, row / 2)));
+                    assert_eq!(want.0, rows.collect::<Vec<_>>());
+                }
+                for workers in 1..4 {
+                    assert_eq!(
+                        read(&source, workers, true),
+                        want,
+                        "{packed:?}, byte {at}, {workers} workers"
+                    );
+                }
+                let documents = want.0.iter().filter(|(_, what)| what.starts_with("id ")).count() as u64;
+                (most, least, went_on) = (most.max(documents), least.min(documents), went_on + 1);
+            }
+        }
+        assert!(most == ROWS && least < ROWS / 2 && went_on > 1000, "{most} {least} {went_on}");
+    }
 }

@@ -8,7 +8,7 @@ mod unpack;
 use crate::limits::sized;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
@@ -24,6 +24,8 @@ use crate::read::bytes::InputFile;
 
 /// Bytes read at once for the header of a page, and as many as are read at last: there may be statistics in it.
 const HEADER: (usize, usize) = sized((2 << 10, 16 << 20), (16, 16 << 20));
+/// Bytes of a page for which there is room from page to page.
+const KEPT: usize = sized(2 << 20, 64);
 
 /// The pages of a column of a row group.
 pub struct ColumnPages {
@@ -36,6 +38,14 @@ pub struct ColumnPages {
     ahead: Vec<u8>,
     /// The header of the next page, which ends at `at`.
     next: Option<PageHeader>,
+    /// The header of a dictionary that was passed over, and where its bytes begin.
+    late: Option<(PageHeader, u64)>,
+    /// Whether bytes that were passed over can be read as well as any other.
+    is_at_hand: bool,
+    /// Room for the bytes of a page as they stand in the file.
+    packed: Vec<u8>,
+    /// The last two pages, unless they are long. Who asks for another one has done with the earlier of them.
+    given: [Bytes; 2],
     unpacker: Unpacker,
     held: Arc<HeldPages>,
 }
@@ -51,14 +61,19 @@ impl ColumnPages {
             return Err(damaged("a column that is in another file"));
         }
         // Of an object, each column is fetched by itself, from its beginning to its end.
-        let file = file.again(chunk.start..chunk.end).map_or_else(|| Arc::clone(file), Arc::new);
+        let again = file.again(chunk.start..chunk.end);
+        let is_at_hand = again.is_none();
         Ok(ColumnPages {
-            file,
+            file: again.map_or_else(|| Arc::clone(file), Arc::new),
             column,
             at: chunk.start,
             end: chunk.end,
             ahead: Vec::new(),
             next: None,
+            late: None,
+            is_at_hand,
+            packed: Vec::new(),
+            given: <[Bytes; 2]>::default(),
             unpacker: Unpacker::new(chunk.codec),
             held: Arc::clone(held),
         })
@@ -106,16 +121,23 @@ impl ColumnPages {
         self.at = self.end.min(self.at + bytes as u64);
     }
 
-    /// The bytes of the page behind a header.
+    /// The bytes of the page behind a header, as they stand in the file.
     fn body(&mut self, header: &PageHeader) -> Result<Vec<u8>> {
         let ahead = header.packed.min(self.ahead.len());
-        let mut packed = Vec::with_capacity(header.packed);
+        let mut packed = self.room(header);
         packed.extend_from_slice(&self.ahead[..ahead]);
         packed.resize(header.packed, 0);
         read_exact(&self.file, &mut packed[ahead..], self.at + ahead as u64)?;
         self.pass(header.packed);
-        header.check_sum(&packed)?;
         Ok(packed)
+    }
+
+    /// Room for the bytes of a page.
+    fn room(&mut self, header: &PageHeader) -> Vec<u8> {
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.clear();
+        packed.reserve_exact(header.packed);
+        packed
     }
 
     fn page(&mut self) -> Result<Option<Page>> {
@@ -125,20 +147,59 @@ impl ColumnPages {
         let Some(header) = self.next.take() else { return Ok(None) };
         self.held.take(header.unpacked, header.values())?;
         let packed = self.body(&header)?;
+        self.opened(&header, packed).map(Some)
+    }
+
+    /// The dictionary that was passed over.
+    fn late_dictionary(&mut self) -> Result<Option<Page>> {
+        let Some((header, at)) = self.late.take() else { return Ok(None) };
+        self.held.take(header.unpacked, None)?;
+        let mut packed = self.room(&header);
+        packed.resize(header.packed, 0);
+        read_exact(&self.file, &mut packed, at)?;
+        self.opened(&header, packed).map(Some)
+    }
+
+    /// The page that these bytes of the file are.
+    fn opened(&mut self, header: &PageHeader, packed: Vec<u8>) -> Result<Page> {
+        header.check_sum(&packed)?;
         let page = match header.plain_bytes() {
-            None => packed,
-            Some(_) if self.unpacker.is_none() && packed.len() == header.unpacked => packed,
+            None => Bytes::from(packed),
+            Some(_) if self.unpacker.is_none() && packed.len() == header.unpacked => Bytes::from(packed),
             Some(plain) => {
-                let mut page = Vec::with_capacity(header.unpacked);
-                page.extend_from_slice(packed.get(..plain).ok_or_else(too_short)?);
-                self.unpacker.unpack(&packed[plain..], &mut page, header.unpacked)?;
+                let mut page = self.page_room(header.unpacked);
+                let (levels, values) = page.split_at_mut_checked(plain).ok_or_else(too_short)?;
+                let (packed_levels, packed_values) = packed.split_at_checked(plain).ok_or_else(too_short)?;
+                levels.copy_from_slice(packed_levels);
+                self.unpacker.unpack(packed_values, values)?;
+                if packed.capacity() <= KEPT {
+                    self.packed = packed;
+                }
+                let page = page.freeze();
+                if page.len() <= KEPT && header.values().is_some() {
+                    self.given[1] = page.clone();
+                }
                 page
             }
         };
         if page.len() != header.unpacked {
             return Err(damaged("a page of another size than it says"));
         }
-        self.made(&header, Bytes::from(page)).map(Some)
+        self.made(header, page)
+    }
+
+    /// Room for a page of so many bytes. That of an earlier one is used again, unless somebody holds a part of it: new memory
+    /// takes longer to come by than to decompress into.
+    fn page_room(&mut self, bytes: usize) -> BytesMut {
+        let [earlier, last] = std::mem::take(&mut self.given);
+        self.given[0] = last;
+        match earlier.try_into_mut() {
+            Ok(mut room) if room.capacity() >= bytes => {
+                room.resize(bytes, 0);
+                room
+            }
+            _ => BytesMut::zeroed(bytes),
+        }
     }
 
     /// The page as the decoders take it.
@@ -221,8 +282,21 @@ impl PageReader for ColumnPages {
         self.look()?;
         if let Some(header) = self.next.take() {
             self.held.pass(header.values().unwrap_or(0));
-            self.pass(header.packed);
+            let (at, packed) = (self.at, header.packed);
+            if self.is_at_hand && header.values().is_none() {
+                self.late = Some((header, at));
+            }
+            self.pass(packed);
         }
         Ok(())
+    }
+
+    fn supports_deferred_dictionary(&self) -> bool {
+        // Of an object, it would be a request more.
+        self.is_at_hand
+    }
+
+    fn take_deferred_dictionary(&mut self) -> Result<Option<Page>> {
+        self.late_dictionary()
     }
 }

@@ -26,56 +26,43 @@ impl Unpacker {
         self.codec == Compression::UNCOMPRESSED
     }
 
-    /// Appends to `page` what `packed` unfolds to, which must be exactly as much as `page` has room for, `length` bytes in
-    /// all.
-    pub(super) fn unpack(&mut self, packed: &[u8], page: &mut Vec<u8>, length: usize) -> Result<()> {
-        let before = page.len();
-        let rest = length.checked_sub(before).ok_or_else(|| damaged("a page smaller than its levels"))?;
-        if rest == 0 {
+    /// Fills `page` with what `packed` unfolds to, which must be exactly as much.
+    pub(super) fn unpack(&mut self, packed: &[u8], page: &mut [u8]) -> Result<()> {
+        if page.is_empty() {
             return Ok(());
         }
-        match self.codec {
-            Compression::UNCOMPRESSED => page.extend_from_slice(packed),
+        let unpacked = match self.codec {
+            Compression::UNCOMPRESSED => {
+                let page = page.get_mut(..packed.len()).ok_or_else(another_size)?;
+                page.copy_from_slice(packed);
+                packed.len()
+            }
             Compression::SNAPPY => {
-                if snap::raw::decompress_len(packed).map_err(damage)? != rest {
-                    return Err(damaged("a page of another size than it says"));
+                if snap::raw::decompress_len(packed).map_err(damage)? != page.len() {
+                    return Err(another_size());
                 }
-                page.resize(length, 0);
-                self.snappy.decompress(packed, &mut page[before..]).map_err(damage)?;
+                self.snappy.decompress(packed, page).map_err(damage)?
             }
             Compression::GZIP(_) => {
-                let unpacked = MultiGzDecoder::new(packed).take(rest as u64 + 1);
-                { unpacked }.read_to_end(page)?;
+                let mut unpacked = MultiGzDecoder::new(packed).take(page.len() as u64 + 1);
+                unpacked.read_exact(page)?;
+                page.len() + unpacked.read(&mut [0])?
             }
             Compression::ZSTD(_) => {
-                page.resize(length, 0);
                 let zstd = match &mut self.zstd {
                     Some(zstd) => zstd,
                     none => none.insert(zstd::bulk::Decompressor::new()?),
                 };
-                let unpacked = zstd.decompress_to_buffer(packed, &mut page[before..])?;
-                page.truncate(before + unpacked);
+                zstd.decompress_to_buffer(packed, page)?
             }
-            Compression::LZ4_RAW => {
-                page.resize(length, 0);
-                let unpacked =
-                    lz4_flex::block::decompress_into(packed, &mut page[before..]).map_err(damage)?;
-                page.truncate(before + unpacked);
-            }
-            Compression::LZ4 => {
-                page.resize(length, 0);
-                let unpacked = unpack_blocks(packed, &mut page[before..])?;
-                page.truncate(before + unpacked);
-            }
+            Compression::LZ4_RAW => lz4_flex::block::decompress_into(packed, page).map_err(damage)?,
+            Compression::LZ4 => unpack_blocks(packed, page)?,
             Compression::BROTLI(_) => {
                 return Err(damaged("compressed with Brotli, which alike does not read"));
             }
             Compression::LZO => return Err(damaged("compressed with LZO, which alike does not read")),
-        }
-        match page.len() == length {
-            true => Ok(()),
-            false => Err(damaged("a page of another size than it says")),
-        }
+        };
+        if unpacked == page.len() { Ok(()) } else { Err(another_size()) }
     }
 }
 
@@ -95,6 +82,10 @@ fn unpack_blocks(mut packed: &[u8], into: &mut [u8]) -> Result<usize> {
         packed = rest;
     }
     Ok(at)
+}
+
+fn another_size() -> parquet::errors::ParquetError {
+    damaged("a page of another size than it says")
 }
 
 fn damage(error: impl std::fmt::Display) -> parquet::errors::ParquetError {
@@ -144,25 +135,17 @@ mod tests {
             let packed = packed(codec, &text);
             let mut unpacker = Unpacker::new(codec);
             let mut unpacked = |length| {
-                let mut page = b"levels".to_vec();
-                unpacker.unpack(&packed, &mut page, length).map(|()| page)
+                // What stood there before is no part of a page.
+                let mut page = vec![b'?'; length];
+                unpacker.unpack(&packed, &mut page).map(|()| page)
             };
-            assert_eq!(
-                unpacked(6 + text.len()).expect("whole"),
-                [b"levels", &text[..]].concat(),
-                "{codec:?}"
-            );
-            assert!(unpacked(5).is_err());
-            for wrong in [7, text.len(), text.len() + 5, text.len() + 7, 10 * text.len()] {
+            assert_eq!(unpacked(text.len()).expect("whole"), text, "{codec:?}");
+            for wrong in [1, text.len() - 1, text.len() + 1, 10 * text.len()] {
                 assert!(unpacked(wrong).is_err(), "{codec:?} {wrong}");
             }
             for cut in (0..packed.len()).step_by(7) {
-                let mut page = Vec::new();
-                assert!(
-                    unpacker_of(codec).unpack(&packed[..cut], &mut page, text.len()).is_err(),
-                    "{codec:?} {cut}"
-                );
-                assert!(page.capacity() < 3 * text.len());
+                let mut page = vec![0; text.len()];
+                assert!(unpacker_of(codec).unpack(&packed[..cut], &mut page).is_err(), "{codec:?} {cut}");
             }
         }
     }
