@@ -521,6 +521,10 @@
 //! - `collection/commit/changes.rs` - change logs as bytes
 //! - `collection/commit/snapshot.rs` - one commit, open for reading
 //! - `collection/commit/writer.rs` - the one writer, and publishing commits
+//! - `collection/commit/retained/mod.rs` - commits that can be looked at again
+//! - `collection/commit/retained/policy.rs` - how long they can, as it is written
+//! - `collection/commit/retained/window.rs` - which commits stay when one is made
+//! - `collection/commit/retained/older.rs` - whose files those are, seen from the writer
 //! - `collection/commit/durable.rs` - the steps by which a manifest appears, and superseded files go
 //! - `collection/commit/guard.rs` - no write after a failed one
 //! - `collection/commit/checkpoint.rs` - what there is of a load between two epochs

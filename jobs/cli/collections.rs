@@ -8,7 +8,7 @@ use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{
     ChangeArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs,
-    WaitArgs,
+    RetainArgs, WaitArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
@@ -30,6 +30,8 @@ Examples:
       List refused records in a file, and report as a JSON object.
   alike load archive today.jsonl --against eval=benchmarks/ --left-out out.jsonl
       Leave out records that resemble a document below benchmarks/, and list each with what it resembles.
+  alike load archive today.jsonl --retain 30d
+      Keep the commits of the last 30 days, from now on, so that they can be looked at again.
   alike load archive today.jsonl --dry-run
       Report what would be added, replaced and removed, and how clusters would change.
   alike load archive --abandon
@@ -137,7 +139,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "delete_missing", hide_short_help = true)]
     pub(crate) allow_empty: bool,
     /// Discard an interrupted load; loads nothing
-    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run", "against"])]
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run", "against", "retain"])]
     pub(crate) abandon: bool,
 
     /// Leave out records of INPUT that resemble a document of PATH
@@ -177,9 +179,12 @@ pub(crate) struct LoadArgs {
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Merge all runs into the folder of the collection, including those in --local-state of processes
+    /// Merge all runs into the folder of the collection, including those in --local-state of processes; commits before
+    /// cannot be looked at again
     #[arg(long)]
     pub(crate) gather: bool,
+    #[command(flatten)]
+    pub(crate) retain: RetainArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]

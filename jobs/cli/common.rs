@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use alike::collection::Retain;
 use alike::config::{Input, Method};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{ListChoice, ListForm};
@@ -294,6 +295,17 @@ pub(crate) struct WaitArgs {
     pub(crate) wait: Option<u64>,
 }
 
+/// How long commits can be looked at again.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct RetainArgs {
+    /// From now on keep the last N commits that changed documents, or those of DAYS like 30d, to be looked at again; longer
+    /// change logs are cut [default: the last commit and the one before it, and all change logs]
+    ///
+    /// The collection remembers it. At most 500 commits or 36500 days, and 1000 commits with compactions in any case.
+    #[arg(long, value_name = "N|DAYS", hide_short_help = true, help_heading = "Commits")]
+    pub(crate) retain: Option<Retain>,
+}
+
 /// How a collection is changed, and what is reported of it.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArgs {
@@ -303,6 +315,8 @@ pub(crate) struct ChangeArgs {
     /// Most documents that may be deleted, as a share of those in the collection; more are refused (exit code 3)
     #[arg(long, value_name = "PERCENT", default_value = "50%", help_heading = "Records")]
     pub(crate) max_delete: Percent,
+    #[command(flatten)]
+    pub(crate) retain: RetainArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 

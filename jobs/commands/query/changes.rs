@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::cli::collections::ChangesArgs;
 use crate::session::collection::open;
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
+use crate::terminal::stderr::warn;
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
@@ -18,6 +19,19 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     let (since, last) = (args.since.unwrap_or(0), snapshot.manifest().commit);
     if since > last {
         return Err(Error::config(format!("--since {since}: the last commit is {last}")));
+    }
+    let gone = snapshot.manifest().changes_after;
+    match args.since {
+        Some(since) if since < gone => {
+            return Err(Error::config(format!(
+                "--since {since}: the change logs up to commit {gone} are gone, as --retain asks for; give --since {gone} or a \
+                 later one, or begin anew with `alike clusters`"
+            )));
+        }
+        None if gone > 0 => {
+            warn(&format!("the change logs up to commit {gone} are gone, as --retain asks for"))
+        }
+        _ => {}
     }
     let mut lines = OutputLines::new();
     let logs = snapshot.manifest().changes.iter().map(|log| log.commit).filter(|commit| *commit > since);
