@@ -524,6 +524,7 @@
 //! - `collection/commit/retained/mod.rs` - commits that can be looked at again
 //! - `collection/commit/retained/policy.rs` - how long they can, as it is written
 //! - `collection/commit/retained/window.rs` - which commits stay when one is made
+//! - `collection/commit/retained/at.rs` - an older commit that is asked for
 //! - `collection/commit/retained/older.rs` - whose files those are, seen from the writer
 //! - `collection/commit/durable.rs` - the steps by which a manifest appears, and superseded files go
 //! - `collection/commit/guard.rs` - no write after a failed one

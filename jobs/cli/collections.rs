@@ -7,8 +7,8 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{
-    ChangeArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs,
-    RetainArgs, WaitArgs,
+    ChangeArgs, CommitArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs,
+    ReportArgs, RetainArgs, WaitArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
@@ -50,6 +50,7 @@ Examples:
   alike clusters archive                          a table
   alike clusters archive --top 20 --min-size 10   at most 20 of the clusters with ten documents or more
   alike clusters archive --cluster 3.12           one, by its number
+  alike clusters archive --at 2026-11-20          as they were at the end of that day
   alike clusters archive --json | head -1         the largest one, with all members";
 
 pub(crate) const DOCUMENTS_EXAMPLES: &str = "\
@@ -212,7 +213,7 @@ pub(crate) struct DeleteArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }
@@ -220,7 +221,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ClustersArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Only the N largest
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -273,7 +274,7 @@ pub(crate) struct ShowClusterArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// File with the texts, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
@@ -286,7 +287,7 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 pub(crate) struct GroupArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// File with one id a line, the best first, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
@@ -297,7 +298,7 @@ pub(crate) struct GroupArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Only commits after this one [default: 0]
     #[arg(long, value_name = "COMMIT")]
     pub(crate) since: Option<u64>,

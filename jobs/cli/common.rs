@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use alike::collection::Retain;
+use alike::collection::{CommitAt, Retain};
 use alike::config::{Input, Method};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{ListChoice, ListForm};
@@ -31,6 +31,25 @@ pub(crate) struct PlaceArgs {
     pub(crate) local_state: Option<PathBuf>,
 }
 
+/// A commit of a collection, to be looked at.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommitArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
+}
+
+/// Which commit it is.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WhenArgs {
+    /// Look at an older commit: its number, or the last one at a time like 2026-11-20T08:00:00Z or on a day (UTC)
+    ///
+    /// `alike log` lists those that can be looked at; `load --retain` keeps more.
+    #[arg(long, value_name = "COMMIT|TIME", hide_short_help = true, help_heading = "Commits")]
+    pub(crate) at: Option<CommitAt>,
+}
+
 /// Where a collection lies, or an output of `dedup`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EitherArgs {
@@ -40,12 +59,15 @@ pub(crate) struct EitherArgs {
     /// Keep the data of this process in DIR, as with `load`: of collections
     #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) local_state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
 }
 
 impl EitherArgs {
     /// The same, of a collection.
-    pub(crate) fn collection(&self) -> PlaceArgs {
-        PlaceArgs { collection: self.folder.clone(), local_state: self.local_state.clone() }
+    pub(crate) fn collection(&self) -> CommitArgs {
+        let place = PlaceArgs { collection: self.folder.clone(), local_state: self.local_state.clone() };
+        CommitArgs { place, when: self.when.clone() }
     }
 }
 

@@ -14,7 +14,7 @@ impl Command {
             Command::Load(args) => Some(&args.at),
             Command::Delete(args) => Some(&args.at),
             Command::Compact(args) => Some(&args.at),
-            Command::Recluster(args) => Some(&args.at),
+            Command::Recluster(args) => Some(&args.at.place),
             _ => None,
         }
     }

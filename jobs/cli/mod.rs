@@ -32,7 +32,7 @@ use self::collections::{
     ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LOG_EXAMPLES,
     LoadArgs, SERVE_EXAMPLES, SHOW_EXAMPLES, ServeArgs, ShowArgs, ShowClusterArgs,
 };
-use self::common::{PlaceArgs, PrintArgs};
+use self::common::{CommitArgs, PrintArgs};
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
@@ -226,7 +226,7 @@ pub(crate) enum Command {
     /// List the commits of a collection, the newest first
     ///
     /// Each with its time, the command, the files it read, and how many documents it added, replaced and removed. Commits
-    /// that only merge runs are left out.
+    /// that only merge runs are left out. It says of each whether it can still be looked at, with --at.
     #[command(after_long_help = LOG_EXAMPLES)]
     Log(ShowArgs),
     /// Show the configuration, counts and files of a collection
@@ -250,7 +250,7 @@ pub(crate) enum Command {
     #[command(after_long_help = FSCK_EXAMPLES)]
     Fsck {
         #[command(flatten)]
-        at: PlaceArgs,
+        at: CommitArgs,
         #[command(flatten)]
         print: PrintArgs,
     },

@@ -31,6 +31,7 @@ pub use commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInput, Lo
 pub use commit::manifest::{Counts, Manifest};
 pub use commit::names::{Keeper, is_collection};
 pub use commit::refused::RefusedEntry;
+pub use commit::retained::at::{CommitAt, RetainedCommits};
 pub use commit::retained::policy::Retain;
 pub use commit::run_entry::RunEntry;
 pub use commit::sealed::FORMAT;

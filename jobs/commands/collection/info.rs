@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::process::ExitCode;
 
-use alike::collection::{FORMAT, Manifest, Retain, Snapshot};
+use alike::collection::{FORMAT, Manifest, Retain};
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::printable::counted;
@@ -12,7 +12,7 @@ use alike::storage::Storage;
 use serde::Serialize;
 
 use crate::cli::collections::ShowArgs;
-use crate::session::collection::reach;
+use crate::session::collection::{open, reach};
 use crate::terminal::data::object::print_object;
 use crate::terminal::stdout::OutputLines;
 
@@ -55,9 +55,8 @@ struct RunInfo<'a> {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let storage = reach(&args.at, None)?;
-    let snapshot = Snapshot::open(&storage)?;
-    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
+    let snapshot = open(&args.at)?;
+    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*reach(&args.at.place, None)?)?);
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
     let people = |lines: &mut OutputLines| lines.texts(&info.text()?);

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     let form = lines.form(args.print);
     let mut rows = DataRows::new(&mut lines, form, columns());
     let written =
-        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.collection, &mut rows));
+        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.place.collection, &mut rows));
     let written = written.and_then(|()| rows.finish());
     lines.finish(written)
 }

@@ -111,23 +111,6 @@ impl Snapshot {
             .map_or(Ok(()), |(path, (process, asked))| Err(Error::Unreachable { path, process, asked }))
     }
 
-    /// The numbers of the commits before it that can be looked at again, ascending: those that stay, and whose manifests are
-    /// there.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn older(&self) -> Result<Vec<u64>> {
-        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
-        let kept = self.manifest.first_kept()..self.manifest.commit;
-        let older = |name: &String| match Name::parse(name) {
-            Some(Name::Manifest(commit)) => Some(commit).filter(|commit| kept.contains(commit)),
-            _ => None,
-        };
-        let mut older: Vec<u64> = names.iter().filter_map(older).collect();
-        older.sort_unstable();
-        Ok(older)
-    }
-
     /// Reads the manifest of a commit before this one, if it is still there: by it a writer knows which files to keep.
     ///
     /// # Errors
@@ -304,7 +287,8 @@ pub(in crate::collection) fn check_same(
     Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
 }
 
-fn is_missing(error: &Error) -> bool {
+/// Whether a file was not there.
+pub(in crate::collection) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
