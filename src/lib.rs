@@ -589,6 +589,9 @@
 //! - `collection/maintain/fsck/postings.rs` - postings against sets
 //! - `collection/maintain/fsck/sources.rs` - documents against sources and records
 //! - `collection/maintain/merge_plan.rs` - runs of several processes merged where they lie
+//! - `collection/maintain/copy.rs` - a commit in a folder of its own
+//! - `collection/maintain/rollback.rs` - an earlier commit made the last one
+//! - `collection/maintain/restored_clusters.rs` - how its clusters differ from the last ones
 //! - `collection/maintain/tiers.rs` - which runs are merged
 //! - `collection/maintain/fsck/check.rs` - a commit while it is checked
 //! - `collection/load/mod.rs` - the parts of a load
@@ -808,6 +811,7 @@
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/folders.rs` - folders of the system, found or made
 //! - `storage/local.rs` - a real folder
+//! - `storage/copied.rs` - a file in another folder, too, by a link or as a copy
 //! - `storage/overlay.rs` - a folder that stays as it is, whatever is written to it
 //!
 //! # Invariants

@@ -170,7 +170,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 31] = [
+    const COMMANDS: [&str; 33] = [
         "dedup",
         "passages",
         "repetition",
@@ -197,6 +197,8 @@ fn the_book_and_the_help_name_the_same_flags() {
         "lexicon compare",
         "lexicon show",
         "compact",
+        "rollback",
+        "copy",
         "tune filter",
         "tune sampling",
         "tune sample",

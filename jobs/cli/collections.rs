@@ -3,16 +3,17 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use alike::collection::CommitAt;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{
     ChangeArgs, CommitArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs,
-    ReportArgs, RetainArgs, WaitArgs,
+    ReportArgs, RetainArgs, WaitArgs, WhenArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
-use super::values::positive;
+use super::values::{folder_parser, positive};
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -104,6 +105,17 @@ Examples:
   alike compact archive --local-state /ssd/state --gather
       Move the data of all processes into the folder of the collection; run it as all of them.";
 
+pub(crate) const ROLLBACK_EXAMPLES: &str = "\
+Examples:
+  alike rollback archive --to 41                  as it was after commit 41
+  alike rollback archive --to 2026-11-20 --dry-run
+      Report what that would change, as of the end of that day.";
+
+pub(crate) const COPY_EXAMPLES: &str = "\
+Examples:
+  alike copy archive archive-today                the last commit, while others load
+  alike copy archive archive-then --at 41         an older one, to be loaded into on its own";
+
 pub(crate) const FSCK_EXAMPLES: &str = "\
 Examples:
   alike fsck archive                              exit code 0: no damage; 4: damage found
@@ -192,6 +204,40 @@ pub(crate) struct CompactArgs {
     pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// The commit to restore: its number, or the last one at a time like 2026-11-20T08:00:00Z or on a day (UTC)
+    #[arg(long, value_name = "COMMIT|TIME")]
+    pub(crate) to: CommitAt,
+    /// Report what would change, and change nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// Folder of the collection
+    #[arg(value_parser = folder_parser())]
+    pub(crate) collection: PathBuf,
+    /// Folder to be made; nothing may be there yet
+    #[arg(value_name = "COPY")]
+    pub(crate) copy: PathBuf,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, Args)]

@@ -46,7 +46,9 @@ pub use load::follow::follow;
 pub use load::prepare::{Batch, Prepared, prepare};
 pub use load::report::Report;
 pub use maintain::compact::{CompactReport, compact, compact_with, follow_compaction, gather};
+pub use maintain::copy::{CopyReport, copy_commit};
 pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
+pub use maintain::rollback::{RollbackReport, rollback};
 pub use maintain::tiers::Compaction;
 pub use query::browse::{
     ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,

@@ -50,10 +50,14 @@ fn cells(LogRow { row, retained }: &LogRow) -> Cells {
     let command = row.command.map(|command| match command {
         CommitCommand::Load => "load",
         CommitCommand::Delete => "delete",
+        CommitCommand::Rollback => "rollback",
     });
     let counts = [row.added, row.replaced, row.removed, row.documents_before, row.documents, row.files];
     let more = if row.files > Some(row.sources.len() as u64) { ", ..." } else { "" };
-    let sources = format!("{}{more}", row.sources.join(", "));
+    let sources = match row.restored {
+        Some(commit) => format!("commit {commit}"),
+        None => format!("{}{more}", row.sources.join(", ")),
+    };
     [cell(row.commit), row.time.clone(), command.and_then(cell)]
         .into_iter()
         .chain(counts.map(|count| count.and_then(cell)))
@@ -86,6 +90,7 @@ mod tests {
             replaced: 2,
             removed: 1,
             documents: 10,
+            restored: None,
         };
         assert_eq!(texts(&entry(Some(note))), "7|1970-01-02T00:00:00Z|delete|3|2|1|8|10|4|yes|a, b, ...");
     }

@@ -182,6 +182,15 @@ impl Manifest {
 
     /// Whether this can be the commit after `last`; what is wrong, if not.
     pub(in crate::collection) fn check_after(&self, last: &Manifest) -> std::result::Result<(), String> {
+        self.check_restores(last, &[])
+    }
+
+    /// The same where these runs of an earlier commit may come back.
+    pub(in crate::collection) fn check_restores(
+        &self,
+        last: &Manifest,
+        earlier: &[RunEntry],
+    ) -> std::result::Result<(), String> {
         self.check()?;
         if self.commit != last.commit + 1 {
             return Err(format!("commit {} does not come after commit {}", self.commit, last.commit));
@@ -197,7 +206,8 @@ impl Manifest {
         if counters(self).iter().zip(counters(last)).any(|(now, before)| *now < before) {
             return Err("a counter runs backwards".to_owned());
         }
-        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !last.runs.contains(run)) {
+        let known = |run: &RunEntry| last.runs.contains(run) || earlier.contains(run);
+        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !known(run)) {
             return Err(format!("run {} is neither new nor as it was", run.id));
         }
         let new = |log: &&ChangesEntry| log.commit != self.commit && !last.changes.contains(log);

@@ -13,6 +13,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name, folder};
 use crate::collection::commit::retained::older::{OlderCommits, digest};
 use crate::collection::commit::retained::policy::Retain;
+use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::{Snapshot, check_last, check_strays, is_vouched, missing, newest};
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -375,8 +376,23 @@ impl Writer {
     /// # Panics
     /// If `next` cannot come after the last commit.
     pub fn commit(&mut self, next: Manifest) -> Result<()> {
+        self.commit_with(next, &[])
+    }
+
+    /// Publishes a commit that has the runs of an earlier one, which stays until then.
+    ///
+    /// # Errors
+    /// Those of [`Writer::commit`].
+    ///
+    /// # Panics
+    /// If `next` cannot come after the last commit.
+    pub(in crate::collection) fn restore(&mut self, next: Manifest, earlier: &Manifest) -> Result<()> {
+        self.commit_with(next, &earlier.runs)
+    }
+
+    fn commit_with(&mut self, next: Manifest, earlier: &[RunEntry]) -> Result<()> {
         self.guard.check().map_err(|e| Error::io(&folder(&*self.storage), "commit", e))?;
-        if let Err(what) = next.check_after(self.snapshot.manifest()) {
+        if let Err(what) = next.check_restores(self.snapshot.manifest(), earlier) {
             panic!("no next commit: {what}");
         }
         self.try_commit(next).inspect_err(|_| self.guard.kill())

@@ -71,6 +71,7 @@ mod tests {
             replaced: 0,
             removed: 0,
             documents: 0,
+            restored: None,
         };
         ChangesEntry { commit, bytes: 0, digest: 0, note: time.map(note) }
     }
