@@ -363,8 +363,9 @@ fn only_storage_touches_the_files_of_a_collection() {
             }
         }
     }
-    // The one that must, and the one that writes files outside a collection; were they not found, nothing would be.
-    let expected = ["src/collection/export/mod.rs", "src/storage/local.rs"].map(str::to_owned);
+    // The two that must, and the one that writes files outside a collection; were they not found, nothing would be.
+    let expected = ["src/collection/export/mod.rs", "src/storage/copied.rs", "src/storage/local.rs"];
+    let expected = expected.map(str::to_owned);
     assert_eq!(around, expected.into());
 }
 

@@ -5,16 +5,17 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Puts the file `from`, which nobody changes any more, at `to`, where nothing is; whether that took a link only. What is copied is
-/// durable, and its name is not.
+/// Puts the file `from`, which nobody changes any more, at `to`, where nothing is: its bytes, and whether that took a link only. What
+/// is copied is durable, and its name is not.
 ///
 /// # Errors
 /// `NotFound` if there is no such file, `AlreadyExists` if there is anything at `to`, or the error of the system.
-pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<bool> {
+pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<(u64, bool)> {
     // A link to a symbolic link would be one more of these.
-    if fs::symlink_metadata(from)?.is_file() {
+    let told = fs::symlink_metadata(from)?;
+    if told.is_file() {
         match fs::hard_link(from, to) {
-            Ok(()) => return Ok(true),
+            Ok(()) => return Ok((told.len(), true)),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => {
                 return Err(error);
             }
@@ -23,8 +24,8 @@ pub fn link_or_copy(from: &Path, to: &Path) -> io::Result<bool> {
         }
     }
     let (mut source, mut copy) = (File::open(from)?, File::create_new(to)?);
-    io::copy(&mut source, &mut copy)?;
-    copy.sync_all().map(|()| false)
+    let bytes = io::copy(&mut source, &mut copy)?;
+    copy.sync_all().map(|()| (bytes, false))
 }
 
 #[cfg(test)]
@@ -39,8 +40,8 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         fs::write(at("file"), b"rows").expect("written");
         symlink("file", at("symbolic")).expect("linked");
-        assert!(link_or_copy(&at("file"), &at("linked")).expect("linked"));
-        assert!(!link_or_copy(&at("symbolic"), &at("copied")).expect("copied"));
+        assert_eq!(link_or_copy(&at("file"), &at("linked")).expect("linked"), (4, true));
+        assert_eq!(link_or_copy(&at("symbolic"), &at("copied")).expect("copied"), (4, false));
         let inode = |name: &str| fs::symlink_metadata(at(name)).expect("there").ino();
         assert_eq!(inode("linked"), inode("file"));
         assert!(inode("copied") != inode("file") && !at("copied").is_symlink());

@@ -34,7 +34,7 @@ pub(in crate::cli) fn grouped(command: clap::Command) -> clap::Command {
     }
     let [bold, plain] = HEADING;
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{bold}Options:{plain}\n{{options}}{{after-help}}"
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{text}{bold}Options:{plain}\n{{options}}{{after-help}}"
     );
     command.help_template(template)
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cli::collections::ShowArgs;
 use crate::session::collection::open;
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
+use crate::terminal::stderr::warn;
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
@@ -17,6 +18,10 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
     let form = lines.form(args.print);
     let mut rows = DataRows::new(&mut lines, form, columns());
     let retained = snapshot.retained()?;
+    let gone = snapshot.manifest().changes_after;
+    if gone > 0 {
+        warn(&format!("commits up to {gone} are known no more, as --retain asks for"));
+    }
     let row = |entry: &ChangesEntry| {
         let retained = retained.find(&CommitAt::Number(entry.commit)).is_some();
         LogRow { row: entry.row(), retained }

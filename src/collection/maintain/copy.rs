@@ -1,6 +1,5 @@
 //! A commit of a collection in a folder of its own: its files are never changed, so they need not even be copied.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +70,7 @@ fn is_gone(error: &Error) -> bool {
 /// Refuses what can be no new folder, in words that say what a copy is.
 fn refuse_place(copy: &Path) -> Result<()> {
     let refused = |what: &str| Err(Error::config(format!("{}: {what}", copy.display())));
-    if fs::symlink_metadata(copy).is_ok() {
+    if copy.symlink_metadata().is_ok() {
         return refused("exists already; name another folder for the copy, or remove it first");
     }
     let parent = copy.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -101,9 +100,8 @@ fn fill(snapshot: &Snapshot, from: &Path, to: &Path, progress: &Progress) -> Res
     for name in others.into_iter().chain(manifests).map(|name| name.to_string()) {
         progress.check()?;
         let (from, to) = (from.join(&name), to.join(&name));
-        let failed = |e| Error::io(&from, "copy", e);
-        report.linked += u64::from(link_or_copy(&from, &to).map_err(failed)?);
-        let bytes = fs::metadata(&to).map_err(failed)?.len();
+        let (bytes, linked) = link_or_copy(&from, &to).map_err(|e| Error::io(&from, "copy", e))?;
+        report.linked += u64::from(linked);
         (report.files, report.bytes) = (report.files + 1, report.bytes + bytes);
         progress.advance(bytes);
     }
