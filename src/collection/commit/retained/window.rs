@@ -7,6 +7,7 @@ use crate::collection::commit::changes::ChangesEntry;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::Name;
 use crate::collection::commit::retained::policy::Retain;
+use crate::collection::commit::run_entry::RunEntry;
 use crate::limits::MAX_RETAINED;
 
 /// Seconds of a day.
@@ -21,7 +22,7 @@ impl Manifest {
     /// The files of the commit.
     pub(in crate::collection) fn files(&self) -> BTreeSet<Name> {
         let logs = self.changes.iter().map(|log| Name::Changes(log.commit));
-        self.runs.iter().map(|run| run.name()).chain(logs).chain([Name::Manifest(self.commit)]).collect()
+        self.runs.iter().map(RunEntry::name).chain(logs).chain([Name::Manifest(self.commit)]).collect()
     }
 
     /// Says which commits stay once this one is published after `last`, and leaves out change logs of those before, if the
