@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
             )));
         }
         None if gone > 0 => {
-            warn(&format!("the change logs up to commit {gone} are gone, as --retain asks for"))
+            warn(&format!("the change logs up to commit {gone} are gone, as --retain asks for"));
         }
         _ => {}
     }
