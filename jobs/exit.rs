@@ -18,9 +18,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// The exit code of an error.
 pub(crate) fn exit_code(error: &Error) -> u8 {
     match error {
-        Error::Config(_) | Error::NoDocument { .. } | Error::OutputExists(_) | Error::Unreachable { .. } => {
-            WRONG_USE
-        }
+        Error::Config(_)
+        | Error::NoDocument { .. }
+        | Error::OutputExists(_)
+        | Error::NotRetained { .. }
+        | Error::Unreachable { .. } => WRONG_USE,
         Error::Input { .. }
         | Error::Refused { .. }
         | Error::InputGone { .. }
@@ -69,6 +71,7 @@ mod tests {
             (Error::unfinished(path, 1, "x"), 4),
             (Error::Forked { path: PathBuf::from("x"), tidied: 1, commit: 2 }, 4),
             (Error::Unreachable { path: PathBuf::from("x"), process: 1, asked: true }, 2),
+            (Error::NotRetained { path: PathBuf::from("x"), asked: "x".into(), retained: "1".into() }, 2),
             (Error::NewerFormat { path: PathBuf::from("x"), found: 2, known: 1 }, 4),
             (Error::OlderFormat { path: PathBuf::from("x"), found: 1, known: 2 }, 4),
             (Error::NotACollection(PathBuf::from("x"), "x".into()), 4),

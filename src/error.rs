@@ -211,6 +211,20 @@ pub enum Error {
         /// Whether it was looked for in more than the folder of the collection.
         asked: bool,
     },
+    /// A commit that cannot be looked at again, or not any more (exit code 2).
+    #[error(
+        "{}: {asked} cannot be looked at again; those that can: {retained}. A load with --retain N or --retain 30d keeps more from \
+         then on; `alike log {}` lists them",
+        .path.display(), .path.display()
+    )]
+    NotRetained {
+        /// The collection.
+        path: PathBuf,
+        /// What was asked for.
+        asked: String,
+        /// The numbers of those that can.
+        retained: String,
+    },
     /// The folder of a collection and runs that a process keeps of it have gone different ways (exit code 4).
     #[error(
         "{}: was tidied for commit {tidied}, and the folder of the collection, which is at commit {commit}, knows nothing \

@@ -522,6 +522,11 @@
 //! - `collection/commit/changes.rs` - change logs as bytes
 //! - `collection/commit/snapshot.rs` - one commit, open for reading
 //! - `collection/commit/writer.rs` - the one writer, and publishing commits
+//! - `collection/commit/retained/mod.rs` - commits that can be looked at again
+//! - `collection/commit/retained/policy.rs` - how long they can, as it is written
+//! - `collection/commit/retained/window.rs` - which commits stay when one is made
+//! - `collection/commit/retained/at.rs` - an older commit that is asked for
+//! - `collection/commit/retained/older.rs` - whose files those are, seen from the writer
 //! - `collection/commit/durable.rs` - the steps by which a manifest appears, and superseded files go
 //! - `collection/commit/guard.rs` - no write after a failed one
 //! - `collection/commit/checkpoint.rs` - what there is of a load between two epochs
@@ -592,6 +597,9 @@
 //! - `collection/maintain/fsck/postings.rs` - postings against sets
 //! - `collection/maintain/fsck/sources.rs` - documents against sources and records
 //! - `collection/maintain/merge_plan.rs` - runs of several processes merged where they lie
+//! - `collection/maintain/copy.rs` - a commit in a folder of its own
+//! - `collection/maintain/rollback.rs` - an earlier commit made the last one
+//! - `collection/maintain/restored_clusters.rs` - how its clusters differ from the last ones
 //! - `collection/maintain/tiers.rs` - which runs are merged
 //! - `collection/maintain/fsck/check.rs` - a commit while it is checked
 //! - `collection/load/mod.rs` - the parts of a load
@@ -822,6 +830,7 @@
 //! - `storage/mod.rs` - what a folder of immutable files promises, and what is durable after what
 //! - `storage/folders.rs` - folders of the system, found or made
 //! - `storage/local.rs` - a real folder
+//! - `storage/copied.rs` - a file in another folder, too, by a link or as a copy
 //! - `storage/overlay.rs` - a folder that stays as it is, whatever is written to it
 //!
 //! # Invariants

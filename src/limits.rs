@@ -97,6 +97,12 @@ pub const DOCUMENTS_NAMED: usize = 10;
 pub const LISTED_ITEMS: usize = 100;
 /// Keys above the cap on common ones that are named one by one: those in the most contents.
 pub const COMMON_NAMED: usize = 100;
+/// Most loads and deletions of a collection that can be asked to stay, and be looked at again.
+pub const MAX_RETAINED_LOADS: u32 = 500;
+/// Most days for which commits of a collection can be asked to stay.
+pub const MAX_RETAINED_DAYS: u32 = 36_500;
+/// Most commits that stay, compactions included, whatever is asked: a writer reads the manifest of each.
+pub const MAX_RETAINED: u64 = 1000;
 /// Longest manifest of a collection, in bytes: hundreds of thousands of commits. More is no manifest.
 pub const MAX_MANIFEST_BYTES: u64 = 128 << 20;
 /// Most processes of one job: each holds a connection to every other.

@@ -6,7 +6,7 @@ use std::fs;
 use crate::support::program::Dir;
 
 /// The commands that have arguments of their own.
-const COMMANDS: [&str; 35] = [
+const COMMANDS: [&str; 37] = [
     "dedup",
     "passages",
     "repetition",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 35] = [
     "delete",
     "export",
     "compact",
+    "rollback",
+    "copy",
     "fsck",
     "info",
     "stats",

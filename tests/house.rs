@@ -171,7 +171,7 @@ fn the_book_and_the_help_name_the_same_flags() {
         "--workspace",
     ];
     // All commands that have flags.
-    const COMMANDS: [&str; 31] = [
+    const COMMANDS: [&str; 33] = [
         "dedup",
         "passages",
         "repetition",
@@ -198,6 +198,8 @@ fn the_book_and_the_help_name_the_same_flags() {
         "lexicon compare",
         "lexicon show",
         "compact",
+        "rollback",
+        "copy",
         "tune filter",
         "tune sampling",
         "tune sample",
@@ -362,8 +364,9 @@ fn only_storage_touches_the_files_of_a_collection() {
             }
         }
     }
-    // The one that must, and the one that writes files outside a collection; were they not found, nothing would be.
-    let expected = ["src/collection/export/mod.rs", "src/storage/local.rs"].map(str::to_owned);
+    // The two that must, and the one that writes files outside a collection; were they not found, nothing would be.
+    let expected = ["src/collection/export/mod.rs", "src/storage/copied.rs", "src/storage/local.rs"];
+    let expected = expected.map(str::to_owned);
     assert_eq!(around, expected.into());
 }
 

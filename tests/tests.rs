@@ -49,6 +49,8 @@ mod decontaminate_around;
 mod decontaminate_presets;
 /// The commands of README and book, and what they print.
 mod docs;
+/// Commits that are looked at again, restored, and copied.
+mod earlier_commits;
 /// Methods measured against labels and the exact join.
 mod evaluate;
 /// `join` against the oracle, on real corpora and on random collections.

@@ -3,16 +3,17 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use alike::collection::CommitAt;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::common::{
-    ChangeArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs, ReportArgs,
-    WaitArgs,
+    ChangeArgs, CommitArgs, ConfigArgs, EitherArgs, FormArgs, MachineArgs, PlaceArgs, PrintArgs, RefusalArgs,
+    ReportArgs, RetainArgs, WaitArgs, WhenArgs,
 };
 use super::dedup::ProtectedPath;
 use super::processes::ProcessArgs;
-use super::values::positive;
+use super::values::{folder_parser, positive};
 
 pub(crate) const LOAD_EXAMPLES: &str = "\
 Examples:
@@ -30,6 +31,8 @@ Examples:
       List refused records in a file, and report as a JSON object.
   alike load archive today.jsonl --against eval=benchmarks/ --left-out out.jsonl
       Leave out records that resemble a document below benchmarks/, and list each with what it resembles.
+  alike load archive today.jsonl --retain 30d
+      Keep the commits of the last 30 days, from now on, so that they can be looked at again.
   alike load archive today.jsonl --dry-run
       Report what would be added, replaced and removed, and how clusters would change.
   alike load archive --abandon
@@ -48,6 +51,7 @@ Examples:
   alike clusters archive                          a table
   alike clusters archive --top 20 --min-size 10   at most 20 of the clusters with ten documents or more
   alike clusters archive --cluster 3.12           one, by its number
+  alike clusters archive --at 2026-11-20          as they were at the end of that day
   alike clusters archive --json | head -1         the largest one, with all members";
 
 pub(crate) const DOCUMENTS_EXAMPLES: &str = "\
@@ -101,6 +105,17 @@ Examples:
   alike compact archive --local-state /ssd/state --gather
       Move the data of all processes into the folder of the collection; run it as all of them.";
 
+pub(crate) const ROLLBACK_EXAMPLES: &str = "\
+Examples:
+  alike rollback archive --to 41                  as it was after commit 41
+  alike rollback archive --to 2026-11-20 --dry-run
+      Report what that would change, as of the end of that day.";
+
+pub(crate) const COPY_EXAMPLES: &str = "\
+Examples:
+  alike copy archive archive-today                the last commit, while others load
+  alike copy archive archive-then --at 41         an older one, to be loaded into on its own";
+
 pub(crate) const FSCK_EXAMPLES: &str = "\
 Examples:
   alike fsck archive                              exit code 0: no damage; 4: damage found
@@ -137,7 +152,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, requires = "delete_missing", hide_short_help = true)]
     pub(crate) allow_empty: bool,
     /// Discard an interrupted load; loads nothing
-    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run", "against"])]
+    #[arg(long, conflicts_with_all = ["inputs", "delete_missing", "store_text", "dry_run", "against", "retain"])]
     pub(crate) abandon: bool,
 
     /// Leave out records of INPUT that resemble a document of PATH
@@ -177,15 +192,52 @@ pub(crate) struct LoadArgs {
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) at: PlaceArgs,
-    /// Merge all runs into the folder of the collection, including those in --local-state of processes
+    /// Merge all runs into the folder of the collection, including those in --local-state of processes; commits before
+    /// cannot be looked at again
     #[arg(long)]
     pub(crate) gather: bool,
+    #[command(flatten)]
+    pub(crate) retain: RetainArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) processes: ProcessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RollbackArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceArgs,
+    /// The commit to restore: its number, or the last one at a time like 2026-11-20T08:00:00Z or on a day (UTC)
+    #[arg(long, value_name = "COMMIT|TIME")]
+    pub(crate) to: CommitAt,
+    /// Report what would change, and change nothing
+    #[arg(long, help_heading = "Output")]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+    #[command(flatten)]
+    pub(crate) machine: MachineArgs,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+    #[command(flatten)]
+    pub(crate) processes: ProcessArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CopyArgs {
+    /// Folder of the collection
+    #[arg(value_parser = folder_parser())]
+    pub(crate) collection: PathBuf,
+    /// Folder to be made; nothing may be there yet
+    #[arg(value_name = "COPY")]
+    pub(crate) copy: PathBuf,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
 }
 
 #[derive(Debug, Args)]
@@ -207,7 +259,7 @@ pub(crate) struct DeleteArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }
@@ -215,7 +267,7 @@ pub(crate) struct ShowArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ClustersArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Only the N largest
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -268,7 +320,7 @@ pub(crate) struct ShowClusterArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// File with the texts, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
@@ -281,7 +333,7 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 pub(crate) struct GroupArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// File with one id a line, the best first, or - for standard input
     #[arg(default_value = "-")]
     pub(crate) file: PathBuf,
@@ -292,7 +344,7 @@ pub(crate) struct GroupArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Only commits after this one [default: 0]
     #[arg(long, value_name = "COMMIT")]
     pub(crate) since: Option<u64>,

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use alike::collection::{CommitAt, Retain};
 use alike::config::{Input, Method};
 use alike::limits::REFUSED_PERCENT;
 use alike::output::{ListChoice, ListForm};
@@ -30,6 +31,25 @@ pub(crate) struct PlaceArgs {
     pub(crate) local_state: Option<PathBuf>,
 }
 
+/// A commit of a collection, to be looked at.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CommitArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
+}
+
+/// Which commit it is.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct WhenArgs {
+    /// Look at an older commit: its number, or the last one at a time like 2026-11-20T08:00:00Z or on a day (UTC)
+    ///
+    /// `alike log` lists those that can be looked at; `load --retain` keeps more.
+    #[arg(long, value_name = "COMMIT|TIME", hide_short_help = true, help_heading = "Commits")]
+    pub(crate) at: Option<CommitAt>,
+}
+
 /// Where a collection lies, or an output of `dedup`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct EitherArgs {
@@ -39,12 +59,15 @@ pub(crate) struct EitherArgs {
     /// Keep the data of this process in DIR, as with `load`: of collections
     #[arg(long, value_name = "DIR", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) local_state: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) when: WhenArgs,
 }
 
 impl EitherArgs {
     /// The same, of a collection.
-    pub(crate) fn collection(&self) -> PlaceArgs {
-        PlaceArgs { collection: self.folder.clone(), local_state: self.local_state.clone() }
+    pub(crate) fn collection(&self) -> CommitArgs {
+        let place = PlaceArgs { collection: self.folder.clone(), local_state: self.local_state.clone() };
+        CommitArgs { place, when: self.when.clone() }
     }
 }
 
@@ -294,6 +317,17 @@ pub(crate) struct WaitArgs {
     pub(crate) wait: Option<u64>,
 }
 
+/// How long commits can be looked at again.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct RetainArgs {
+    /// From now on keep the last N commits that changed documents, or those of DAYS like 30d, to be looked at again; longer
+    /// change logs are cut [default: the last commit and the one before it, and all change logs]
+    ///
+    /// The collection remembers it. At most 500 commits or 36500 days, and 1000 commits with compactions in any case.
+    #[arg(long, value_name = "N|DAYS", hide_short_help = true, help_heading = "Commits")]
+    pub(crate) retain: Option<Retain>,
+}
+
 /// How a collection is changed, and what is reported of it.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArgs {
@@ -303,6 +337,8 @@ pub(crate) struct ChangeArgs {
     /// Most documents that may be deleted, as a share of those in the collection; more are refused (exit code 3)
     #[arg(long, value_name = "PERCENT", default_value = "50%", help_heading = "Records")]
     pub(crate) max_delete: Percent,
+    #[command(flatten)]
+    pub(crate) retain: RetainArgs,
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 

@@ -14,7 +14,8 @@ impl Command {
             Command::Load(args) => Some(&args.at),
             Command::Delete(args) => Some(&args.at),
             Command::Compact(args) => Some(&args.at),
-            Command::Recluster(args) => Some(&args.at),
+            Command::Rollback(args) => Some(&args.at),
+            Command::Recluster(args) => Some(&args.at.place),
             _ => None,
         }
     }
@@ -29,6 +30,7 @@ impl Command {
             Command::Load(args) => Some(&args.change.processes),
             Command::Delete(args) => Some(&args.change.processes),
             Command::Compact(args) => Some(&args.processes),
+            Command::Rollback(args) => Some(&args.processes),
             Command::Recluster(args) => Some(&args.processes),
             Command::Lexicon(LexiconCommand::Build(args)) => Some(&args.processes),
             _ => None,
@@ -45,6 +47,7 @@ impl Command {
             Command::Load(args) => Some(("load", &args.change.report.talk)),
             Command::Delete(args) => Some(("delete", &args.change.report.talk)),
             Command::Compact(args) => Some(("compact", &args.report.talk)),
+            Command::Rollback(args) => Some(("rollback", &args.report.talk)),
             Command::Recluster(args) => Some(("recluster", &args.talk)),
             Command::Lexicon(LexiconCommand::Build(args)) => Some(("lexicon build", &args.report.talk)),
             _ => None,

@@ -27,12 +27,13 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use self::collections::{
-    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, ChangesArgs, CheckArgs,
-    ClustersArgs, CompactArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs, EXPLAIN_EXAMPLES,
-    ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES, LOG_EXAMPLES,
-    LoadArgs, SERVE_EXAMPLES, SHOW_EXAMPLES, ServeArgs, ShowArgs, ShowClusterArgs,
+    CHANGES_EXAMPLES, CHECK_EXAMPLES, CLUSTERS_EXAMPLES, COMPACT_EXAMPLES, COPY_EXAMPLES, ChangesArgs,
+    CheckArgs, ClustersArgs, CompactArgs, CopyArgs, DELETE_EXAMPLES, DOCUMENTS_EXAMPLES, DeleteArgs,
+    EXPLAIN_EXAMPLES, ExplainArgs, FSCK_EXAMPLES, GROUP_EXAMPLES, GroupArgs, INFO_EXAMPLES, LOAD_EXAMPLES,
+    LOG_EXAMPLES, LoadArgs, ROLLBACK_EXAMPLES, RollbackArgs, SERVE_EXAMPLES, SHOW_EXAMPLES, ServeArgs,
+    ShowArgs, ShowClusterArgs,
 };
-use self::common::{PlaceArgs, PrintArgs};
+use self::common::{CommitArgs, PrintArgs};
 use self::decontaminate::{DECONTAMINATE_EXAMPLES, DecontaminateArgs};
 use self::dedup::{DEDUP_EXAMPLES, DedupArgs};
 use self::evaluate::{EVALUATE_EXAMPLES, EvaluateArgs};
@@ -226,7 +227,7 @@ pub(crate) enum Command {
     /// List the commits of a collection, the newest first
     ///
     /// Each with its time, the command, the files it read, and how many documents it added, replaced and removed. Commits
-    /// that only merge runs are left out.
+    /// that only merge runs are left out. It says of each whether it can still be looked at, with --at.
     #[command(after_long_help = LOG_EXAMPLES)]
     Log(ShowArgs),
     /// Show the configuration, counts and files of a collection
@@ -246,11 +247,23 @@ pub(crate) enum Command {
     /// Merge the runs of a collection into one, and drop deleted data
     #[command(after_long_help = COMPACT_EXAMPLES)]
     Compact(CompactArgs),
+    /// Copy a commit of a collection to a new folder, by links where possible
+    ///
+    /// The copy has the last commit, or that of --at, and nothing of those before. Others may load meanwhile. It appears when all of
+    /// it is on disk. Where both folders are of one file system, they share the files, which are never changed.
+    #[command(after_long_help = COPY_EXAMPLES)]
+    Copy(CopyArgs),
+    /// Make a collection what it was at an earlier commit
+    ///
+    /// A new commit restores all of it: documents, clusters and their numbers. What came between stays in the log, and can be
+    /// looked at as long as it is kept, so a rollback can be rolled back. `alike log` lists the commits that can be restored.
+    #[command(after_help = help::more("rollback"), after_long_help = ROLLBACK_EXAMPLES)]
+    Rollback(RollbackArgs),
     /// Check all files of a collection for damage; repairs nothing
     #[command(after_long_help = FSCK_EXAMPLES)]
     Fsck {
         #[command(flatten)]
-        at: PlaceArgs,
+        at: CommitArgs,
         #[command(flatten)]
         print: PrintArgs,
     },
@@ -288,7 +301,7 @@ pub(crate) enum Command {
     /// Run a command as several processes, on one or many machines
     ///
     /// Starts one process for each line of the hosts file. Works with dedup, passages, repetition, decontaminate, load,
-    /// delete, compact, recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
+    /// delete, compact, rollback, recluster and lexicon build. Puts the number of the process in front of each line that it prints, and shows one progress for
     /// all. Standard output of process 0 is passed on unchanged. Ctrl-C stops all processes. If one fails, the others
     /// get 10 s to end by themselves, or 2 if it refused how it was called. On one machine give each process its share
     /// with -w and --memory.

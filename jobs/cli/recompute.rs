@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::common::{ChoiceArgs, EitherArgs, ListArgs, MachineArgs, PlaceArgs, PrintArgs, TalkArgs};
+use super::common::{ChoiceArgs, CommitArgs, EitherArgs, ListArgs, MachineArgs, PrintArgs, TalkArgs};
 use super::processes::ProcessArgs;
 use super::values::positive;
 
@@ -45,7 +45,7 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct PairsArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Similarity threshold, not below that of the collection [default: the collection's]
     #[arg(long, value_name = "T")]
     pub(crate) threshold: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct PairsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReclusterArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
 
@@ -108,7 +108,7 @@ pub(crate) struct ReportPageArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    pub(crate) at: PlaceArgs,
+    pub(crate) at: CommitArgs,
     /// Folder for the result, or its URL; nothing may be there yet
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     pub(crate) out: Option<PathBuf>,

@@ -53,6 +53,8 @@ pub(crate) fn run(command: Command, job: &DistributedJob) -> Result<ExitCode> {
         Command::Tune(command) => tune::run(&command),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Compact(args) => collection::compact::run(&args, job),
+        Command::Copy(args) => collection::copy::run(&args),
+        Command::Rollback(args) => collection::rollback::run(&args, job),
         Command::Fsck { at, print } => collection::fsck::run(&at, print),
         Command::Launch(args) => launch::run(&args),
         Command::Completions { shell } => print(&manual::completions(shell)),

@@ -8,11 +8,20 @@ use alike::error::Result;
 use alike::peers::Peers;
 use alike::storage::{Local, Storage};
 
-use crate::cli::common::PlaceArgs;
+use crate::cli::common::{CommitArgs, PlaceArgs};
 
-/// Opens the last commit of a collection.
-pub(crate) fn open(at: &PlaceArgs) -> Result<Snapshot> {
-    Snapshot::open(&reach(at, None)?)
+/// Opens the commit of a collection that was asked for.
+pub(crate) fn open(at: &CommitArgs) -> Result<Snapshot> {
+    open_with(at, None)
+}
+
+/// The same, as far as others have it that take part.
+pub(crate) fn open_with(at: &CommitArgs, peers: Option<&Peers>) -> Result<Snapshot> {
+    let storage = reach(&at.place, peers)?;
+    match &at.when.at {
+        Some(when) => Snapshot::open_at(&storage, when),
+        None => Snapshot::open(&storage),
+    }
 }
 
 /// A collection, as far as it can be reached: its folder, what lies beside that where `--local-state` says, and what the

@@ -11,6 +11,7 @@ use alike::progress::Progress;
 use alike::read::{Rejected, unread};
 use alike::scratch::Scratch;
 
+use crate::cli::common::RetainArgs;
 use crate::cli::values::Percent;
 use crate::cluster::job::DistributedJob;
 use crate::session::collection::folder;
@@ -89,11 +90,13 @@ pub(crate) fn commit(
     unreadable: &[(PathBuf, String)],
     accept: impl FnOnce(&[Rejected], u64) -> Result<()>,
     agree: impl FnOnce(&Report) -> Result<()>,
-    dry_run: bool,
+    (dry_run, retain): (bool, RetainArgs),
     progress: &Arc<Progress>,
 ) -> Result<Report> {
     warn_untidied(writer);
+    retain.retain.iter().for_each(|retain| writer.set_retain(*retain));
     let report = work_out(writer, batch, unreadable, accept, agree, dry_run, progress);
+    let report = report.and_then(|report| if dry_run { Ok(report) } else { with_retain(writer, report) });
     match &report {
         Err(_) => writer.clear_up(),
         // It stands, and the next writer tidies up.
@@ -101,6 +104,12 @@ pub(crate) fn commit(
         Ok(_) => {}
     }
     report
+}
+
+/// Has the collection remember how long its commits are to stay, where the load itself made none that says so.
+pub(crate) fn with_retain(writer: &mut Writer, report: Report) -> Result<Report> {
+    let commit = writer.commit_retain()?;
+    Ok(Report { commit: report.commit.or(commit), ..report })
 }
 
 fn work_out(

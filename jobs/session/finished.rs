@@ -14,7 +14,7 @@ use alike::resources::Resources;
 use alike::run_lexicon;
 use alike::scratch::private_folder;
 
-use crate::cli::common::{MachineArgs, RefusalArgs, TalkArgs};
+use crate::cli::common::{EitherArgs, MachineArgs, RefusalArgs, TalkArgs};
 use crate::cli::dedup::ProtectedPath;
 use crate::cli::values::Percent;
 use crate::session::against::ProtectedCollection;
@@ -23,7 +23,8 @@ use crate::session::options::{DedupOptions, Machine};
 use crate::session::watched::watched;
 
 /// What was named, where a collection or an output of `dedup` may be: the output, if it is one.
-pub(crate) fn finished_run(place: &Path) -> Result<Option<FinishedRun>> {
+pub(crate) fn finished_run(at: &EitherArgs) -> Result<Option<FinishedRun>> {
+    let place = at.folder.as_path();
     if is_collection(place) {
         return Ok(None);
     }
@@ -36,6 +37,12 @@ pub(crate) fn finished_run(place: &Path) -> Result<Option<FinishedRun>> {
     FinishedRun::refuse_others(place)?;
     if !FinishedRun::is_at(place) {
         return Ok(None);
+    }
+    if at.when.at.is_some() {
+        return Err(Error::config(format!(
+            "--at is for collections: {} is an output of dedup, which has no commits",
+            place.display()
+        )));
     }
     FinishedRun::open(place).map(Some)
 }

@@ -11,16 +11,16 @@ use alike::progress::Progress;
 use alike::scratch::Scratch;
 
 use crate::cli::common::ChoiceArgs;
-use crate::cli::common::PlaceArgs;
+use crate::cli::common::CommitArgs;
 use crate::cli::common::{MachineArgs, TalkArgs};
 use crate::cluster::job::DistributedJob;
-use crate::session::collection::{folder, reach};
+use crate::session::collection::{folder, open, open_with};
 use crate::session::options::{Machine, clustering};
 use crate::session::watched::watched;
 
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
-    at: &PlaceArgs,
+    at: &CommitArgs,
     choice: &QueryOverrides,
     pairs: bool,
     talk: &TalkArgs,
@@ -31,7 +31,7 @@ pub(crate) fn again(
     // Who leads works beside the collection; the others leave that folder alone.
     let leads = job.is_none_or(DistributedJob::leads);
     let scratch = if leads {
-        Scratch::beside(&at.collection, &std::env::temp_dir())?
+        Scratch::beside(&at.place.collection, &std::env::temp_dir())?
     } else {
         Scratch::apart(&std::env::temp_dir())?
     };
@@ -41,13 +41,13 @@ pub(crate) fn again(
         resources: machine.resources(scratch.path(), peers),
     };
     let lead = |peers: Option<Arc<Peers>>, progress: &Arc<Progress>| {
-        let snapshot = Snapshot::open(&reach(at, peers.as_deref())?)?;
+        let snapshot = open_with(at, peers.as_deref())?;
         snapshot.recompute(asked(peers), Arc::clone(progress))
     };
     let Some(job) = job else { return watched(talk, |progress| lead(None, progress)).map(Some) };
     let assist = |peers: &Arc<Peers>, progress: &Arc<Progress>| {
         let own = asked(Some(Arc::clone(peers)));
-        Snapshot::follow_recompute(&|| folder(&at.collection), own, peers, Arc::clone(progress))
+        Snapshot::follow_recompute(&|| folder(&at.place.collection), own, peers, Arc::clone(progress))
     };
     let done = watched(talk, |progress| {
         job.work(machine.workers, progress, |peers| lead(peers, progress), |peers| assist(peers, progress))
@@ -70,15 +70,15 @@ pub(crate) fn warn_of_cap(manifest: &Manifest, now: u64, talk: &TalkArgs) {
 
 /// The same for one process, with how all pairs relate word by word.
 pub(crate) fn again_related(
-    at: &PlaceArgs,
+    at: &CommitArgs,
     choice: &QueryOverrides,
     talk: &TalkArgs,
     machine: &MachineArgs,
 ) -> Result<(Outcome, Related)> {
     let machine = Machine::new(machine)?;
-    let scratch = Scratch::beside(&at.collection, &std::env::temp_dir())?;
+    let scratch = Scratch::beside(&at.place.collection, &std::env::temp_dir())?;
     watched(talk, |progress| {
-        let snapshot = Snapshot::open(&reach(at, None)?)?;
+        let snapshot = open(at)?;
         let asked = RecomputeRequest {
             overrides: choice.clone(),
             pairs: true,

@@ -14,6 +14,10 @@ pub enum Flaw {
     NamedEarly,
     /// The runs of the commit before the last one are not kept.
     ForgetsCommitBefore,
+    /// The followers keep no runs of the commits before that one which stay.
+    ForgetsOlder,
+    /// A writer removes what only those commits name, and their manifests.
+    RemovesOlder,
     /// The runs of an interrupted load are not kept.
     ForgetsCheckpoint,
     /// Followers tidy for a commit that is not durable yet.

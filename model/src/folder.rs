@@ -42,6 +42,8 @@ pub struct Manifest {
     pub commit: Small,
     pub runs: Vec<Run>,
     pub next_run: Small,
+    /// The first commit that stays beside this one.
+    pub from: Small,
     /// The attempt that made it.
     pub by: Small,
 }

@@ -65,10 +65,14 @@ pub fn newest_is_whole(state: &State) -> bool {
     })
 }
 
-/// Whether all runs of the commit before the newest one are there: somebody may be reading it.
-pub fn commit_before_is_whole(state: &State) -> bool {
-    let before = newest(state).and_then(|newest| state.folder.manifest(Name::Manifest(newest.commit - 1)));
-    before.and_then(Result::ok).is_none_or(|before| is_whole(state, before))
+/// Whether the commits before the newest one are there that it says stay, with all of their runs: somebody may be reading them.
+pub fn older_are_whole(state: &State) -> bool {
+    let Some(newest) = newest(state) else { return true };
+    let whole = |commit| match state.folder.manifest(Name::Manifest(commit)) {
+        Some(Ok(older)) => is_whole(state, older),
+        Some(Err(())) | None => false,
+    };
+    (newest.from..newest.commit).all(whole)
 }
 
 /// Whether all runs are there of a load that can be resumed: that of the last checkpoint that is whole.
@@ -82,11 +86,12 @@ pub fn checkpoint_is_whole(state: &State) -> bool {
 /// Whether what the last commit has superseded is gone.
 pub fn is_tidy(state: &State) -> bool {
     let last = &state.acknowledged;
-    let before = state.folder.manifest(Name::Manifest(last.commit - 1)).and_then(Result::ok);
+    let older = |commit| state.folder.manifest(Name::Manifest(commit)).and_then(Result::ok);
+    let older: Vec<&Manifest> = (last.from..last.commit).filter_map(older).collect();
     let belongs = |name| {
         last.names(name)
-            || before.is_some_and(|before| before.names(name))
-            || before.is_none() && matches!(name, Name::Unfinished(of, _) if of == last.commit)
+            || older.iter().any(|older| older.names(name))
+            || older.is_empty() && matches!(name, Name::Unfinished(of, _) if of == last.commit)
     };
     state.folder.newest() == Some(last.commit)
         && state.folder.names().all(belongs)

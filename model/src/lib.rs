@@ -21,7 +21,7 @@ mod writer;
 pub use flaw::Flaw;
 use folder::{Content, Folder, Manifest, Name, Small};
 use follower::{Kept, Place, Task};
-use judge::{checkpoint_is_whole, commit_before_is_whole, hear, is_tidy, newest_is_whole, note_published};
+use judge::{checkpoint_is_whole, hear, is_tidy, newest_is_whole, note_published, older_are_whole};
 use reader::{Reader, read};
 use stateright::{Model, Property};
 pub use writer::Work;
@@ -46,6 +46,8 @@ pub struct World {
     pub works: &'static [Work],
     /// How many followers each writer leads, all on one machine, where they share a folder.
     pub followers: usize,
+    /// How many commits before the last one stay.
+    pub older: Small,
     /// What is done otherwise than it should be.
     pub flaw: Option<Flaw>,
 }
@@ -101,7 +103,7 @@ impl Model for World {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        let first = Manifest { commit: 1, runs: Vec::new(), next_run: 1, by: 0 };
+        let first = Manifest { commit: 1, runs: Vec::new(), next_run: 1, from: 1, by: 0 };
         let mut folder = Folder::default();
         // Commit 1 is vouched for by the name under which it was made.
         for name in [Name::Unfinished(1, 0), Name::Manifest(1)] {
@@ -185,6 +187,7 @@ impl Model for World {
                     folder: &mut state.folder,
                     kept: &state.kept,
                     followers: &mut state.followers[at],
+                    older: self.older,
                     flaw: self.flaw,
                 };
                 let said = state.writers[at].go(&mut around);
@@ -234,8 +237,8 @@ impl Model for World {
                 "an acknowledged commit stays, and the newest one is whole",
                 |_, state: &State| state.lost || newest_is_whole(state),
             ),
-            Property::always("the commit before the newest one is whole", |_, state: &State| {
-                state.lost || commit_before_is_whole(state)
+            Property::always("the commits before the newest one that stay are whole", |_, state: &State| {
+                state.lost || older_are_whole(state)
             }),
             Property::always("a load that can be resumed is whole", |_, state: &State| {
                 state.lost || checkpoint_is_whole(state)

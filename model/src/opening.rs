@@ -18,7 +18,8 @@ pub enum Opening {
     CheckLast,
     /// It seemed so: somebody may be publishing it just now.
     CheckAgain,
-    ReadBefore,
+    /// Reads the manifest of this commit before the last one, then those before it that stay.
+    ReadOlder(Small),
     ListCheckpoints,
     /// Reads checkpoints of these epochs, until one is whole.
     ReadCheckpoint(Vec<Small>),
@@ -52,16 +53,19 @@ impl Writer {
                 _ => return self.find_damage(),
             },
             Opening::CheckLast => match check_last(folder, self.last()) {
-                Ok(()) => Opening::ReadBefore,
+                Ok(()) => Opening::ReadOlder(self.last().commit - 1),
                 Err(()) => Opening::CheckAgain,
             },
             Opening::CheckAgain if folder.newest() == Some(self.last().commit) => return self.find_damage(),
             Opening::CheckAgain => Opening::List,
-            Opening::ReadBefore => match folder.manifest(Name::Manifest(self.last().commit - 1)) {
+            Opening::ReadOlder(commit) => match folder.manifest(Name::Manifest(commit)) {
                 Some(Err(())) => return self.find_damage(),
-                before => {
-                    self.before = before.and_then(Result::ok).cloned();
-                    Opening::ListCheckpoints
+                older => {
+                    older.and_then(Result::ok).cloned().into_iter().for_each(|it| self.older.insert(0, it));
+                    match commit > self.last().from {
+                        true => Opening::ReadOlder(commit - 1),
+                        false => Opening::ListCheckpoints,
+                    }
                 }
             },
             Opening::ListCheckpoints => Opening::ReadCheckpoint(folder.epochs(self.last().commit + 1)),

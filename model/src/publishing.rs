@@ -46,7 +46,8 @@ impl Writer {
             _ => {
                 folder.sync_names();
                 let next = self.next.take().expect("planned");
-                self.before = self.last.replace(next.clone());
+                self.older.extend(self.last.replace(next.clone()));
+                self.older.retain(|older| older.commit >= next.from);
                 self.pending = None;
                 self.step = Step::List(After::Committed);
                 Said::Acknowledged(next)
@@ -68,7 +69,7 @@ impl Writer {
             }
             Step::List(after) | Step::LookAgain(_, after) if overtaken => self.fail_to_tidy(after, around),
             Step::List(after) => {
-                let names = self.superseded(folder, |name| self.may_go(name, after));
+                let names = self.superseded(folder, around.flaw, |name| self.may_go(name, after));
                 self.then(Step::Remove(names, after))
             }
             Step::LookAgain(names, after) => self.then(Step::Remove(names, after)),
@@ -121,9 +122,9 @@ impl Writer {
             After::Checkpointed if follows => self.then(Step::OrderRun(Then::OwnRun)),
             After::Checkpointed => self.then(Step::WriteRun),
             After::Committed if self.work == Work::Gather && self.epochs == 1 => {
-                // The commit before the last one must not name what followers keep.
+                // No commit before the last one that stays may name what followers keep.
                 let last = self.last().clone();
-                self.next = Some(Manifest { commit: last.commit + 1, ..last });
+                self.next = Some(Manifest { commit: last.commit + 1, from: last.commit, ..last });
                 self.epochs = 2;
                 self.then(Step::WriteNew)
             }
@@ -146,13 +147,23 @@ impl Writer {
         }
     }
 
-    /// What neither the last commit nor the one before it names, to be removed from the end of the list on.
-    fn superseded(&self, folder: &Folder, may_go: impl Fn(Name) -> bool) -> Vec<Name> {
+    /// What neither the last commit names nor one before it that stays, to be removed from the end of the list on.
+    fn superseded(
+        &self,
+        folder: &Folder,
+        flaw: Option<Flaw>,
+        may_go: impl Fn(Name) -> bool,
+    ) -> Vec<Name> {
         let last = self.last();
+        let newest = self.older.len().saturating_sub(1);
+        let older = match flaw {
+            Some(Flaw::RemovesOlder) => &self.older[newest..],
+            _ => &self.older[..],
+        };
         let has_before = folder.has(Name::Manifest(last.commit - 1));
         let kept = |name: Name| {
             last.names(name)
-                || self.before.as_ref().is_some_and(|before| before.names(name))
+                || older.iter().any(|older| older.names(name))
                 || !has_before && matches!(name, Name::Unfinished(of, _) if of == last.commit)
                 || self.pending.as_ref().is_some_and(|(epochs, pending)| {
                     name == Name::Checkpoint(pending.commit, *epochs)
@@ -166,20 +177,25 @@ impl Writer {
 
     /// What followers keep.
     pub fn named(&self, then: Then, flaw: Option<Flaw>) -> Named {
-        let (mut last, mut before) = (self.last.as_ref(), self.before.as_ref());
+        let (mut last, mut older) = (self.last.as_ref(), self.older.iter().collect::<Vec<&Manifest>>());
         if then == Then::Acknowledge {
-            (last, before) = (self.next.as_ref(), last);
+            older.extend(last);
+            last = self.next.as_ref();
         }
-        let commits: Vec<&Manifest> = [last, before].into_iter().flatten().collect();
+        let commits: Vec<&Manifest> = last.into_iter().chain(older.last().copied()).collect();
         // Who has just opened has begun nothing, and leaves nothing of those who began before.
         let bounded = then != Then::Begin && flaw != Some(Flaw::TidiesAll);
         let below = last.filter(|_| bounded).map(|last| last.next_run);
-        let before = before.filter(|_| flaw != Some(Flaw::ForgetsCommitBefore));
+        match flaw {
+            Some(Flaw::ForgetsCommitBefore) => older.clear(),
+            Some(Flaw::ForgetsOlder) => drop(older.drain(..older.len().saturating_sub(1))),
+            _ => {}
+        }
         let pending = self.pending.as_ref().map(|(_, pending)| pending);
         let pending = pending.filter(|_| flaw != Some(Flaw::ForgetsCheckpoint));
         Named::of(
             &commits,
-            [last, before, pending].into_iter().flatten().flat_map(|of| &of.runs),
+            [last, pending].into_iter().flatten().chain(older).flat_map(|of| &of.runs),
             (below, self.attempt),
         )
     }

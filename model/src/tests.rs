@@ -14,6 +14,7 @@ const NOTHING: World = World {
     losses: 0,
     works: &[Work::Load, Work::LoadOfEpochs, Work::Compact, Work::Abandon],
     followers: 0,
+    older: 1,
     flaw: None,
 };
 
@@ -94,6 +95,20 @@ fn a_leader_that_has_lost_the_lock() {
     check(World { kills: 1, ..LATE });
     check(World { power_cuts: 1, ..LATE });
     check(World { attempts: 2, kills: 1, followers: 2, ..LATE });
+}
+
+/// Where two commits before the last one stay.
+#[test]
+fn commits_that_stay() {
+    let kept = World { older: 2, ..NOTHING };
+    check(World { kills: 1, power_cuts: 1, reads: 1, ..kept });
+    check(World { kills: 1, stolen_locks: 1, ..kept });
+    check(World { attempts: 2, power_cuts: 1, stolen_locks: 1, ..kept });
+    let followed = World { older: 2, ..FOLLOWED };
+    check(World { kills: 1, power_cuts: 1, ..followed });
+    check(World { older: 2, ..LATE });
+    find(Flaw::ForgetsOlder, followed);
+    find(Flaw::RemovesOlder, kept);
 }
 
 #[test]

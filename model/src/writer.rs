@@ -94,7 +94,8 @@ pub struct Writer {
     pub attempt: Small,
     pub work: Work,
     pub last: Option<Manifest>,
-    pub before: Option<Manifest>,
+    /// The commits before it that stay, the oldest first.
+    pub older: Vec<Manifest>,
     /// What an interrupted load has left, and how many epochs of it are done.
     pub pending: Option<(Small, Manifest)>,
     pub next: Option<Manifest>,
@@ -108,6 +109,8 @@ pub struct Around<'a> {
     pub kept: &'a Kept,
     /// What the followers of its job do, if there are any.
     pub followers: &'a mut [Task],
+    /// How many commits before the last one stay.
+    pub older: Small,
     pub flaw: Option<Flaw>,
 }
 
@@ -128,8 +131,8 @@ pub enum Said {
 
 impl Writer {
     pub fn away() -> Writer {
-        let (last, before, pending, next) = (None, None, None, None);
-        Writer { step: Step::Away, attempt: 0, work: Work::Load, last, before, pending, next, epochs: 0 }
+        let (last, older, pending, next) = (None, Vec::new(), None, None);
+        Writer { step: Step::Away, attempt: 0, work: Work::Load, last, older, pending, next, epochs: 0 }
     }
 
     /// A writer that has the lock.
@@ -201,9 +204,11 @@ impl Writer {
     }
 
     /// What the next commit will be: what an interrupted load has left goes on.
-    fn plan(&mut self) {
+    fn plan(&mut self, older: Small) {
         let last = self.last();
-        let plan = Manifest { commit: last.commit + 1, by: self.attempt, ..last.clone() };
+        let commit = last.commit + 1;
+        let from = last.from.max(commit.saturating_sub(older)).min(last.commit);
+        let plan = Manifest { commit, from, by: self.attempt, ..last.clone() };
         self.next = Some(match &self.pending {
             Some((epochs, pending)) => {
                 (self.work, self.epochs) = (Work::LoadOfEpochs, *epochs);
@@ -230,7 +235,7 @@ impl Writer {
                 self.then(Step::List(After::Abandoned))
             }
             Step::Ready => {
-                self.plan();
+                self.plan(around.older);
                 let pending = self.pending.as_ref().map(|(_, pending)| pending);
                 // Runs that the last commit names were opened before.
                 if pending.is_some_and(|of| of.runs.iter().any(|run| around.is_out_of_reach(run))) {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::dedup::{refuse, temporary};
 use super::spool::{TextRecord, TextRecords};
 use crate::collection::{
-    AskedText, Batch, Checker, ClusterView, CommitCommand, Report, Resembled, Snapshot, Writer, prepare,
+    AskedText, Batch, Checker, ClusterView, CommitAt, CommitCommand, Report, Resembled, Snapshot, Writer,
+    prepare,
 };
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
@@ -158,6 +159,14 @@ impl Collection {
     /// [`Error::NotACollection`], [`Error::Damaged`], [`Error::NewerFormat`] and [`Error::Io`].
     pub fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::open(&self.storage()?)
+    }
+
+    /// An older commit, for all that can be asked of it, if it can still be looked at.
+    ///
+    /// # Errors
+    /// [`Error::NotRetained`], and those of [`Collection::snapshot`].
+    pub fn snapshot_at(&self, at: &CommitAt) -> Result<Snapshot> {
+        Snapshot::open_at(&self.storage()?, at)
     }
 
     /// The clusters of two documents or more, ascending by their numbers.

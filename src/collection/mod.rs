@@ -31,6 +31,8 @@ pub use commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInput, Lo
 pub use commit::manifest::{Counts, Manifest};
 pub use commit::names::{Keeper, is_collection};
 pub use commit::refused::RefusedEntry;
+pub use commit::retained::at::{CommitAt, RetainedCommits};
+pub use commit::retained::policy::Retain;
 pub use commit::run_entry::RunEntry;
 pub use commit::sealed::FORMAT;
 pub use commit::snapshot::Snapshot;
@@ -44,7 +46,9 @@ pub use load::follow::follow;
 pub use load::prepare::{Batch, Prepared, prepare};
 pub use load::report::Report;
 pub use maintain::compact::{CompactReport, compact, compact_with, follow_compaction, gather};
+pub use maintain::copy::{CopyReport, copy_commit};
 pub use maintain::fsck::{Finding, FsckReport, broken_files, fsck};
+pub use maintain::rollback::{RollbackReport, rollback};
 pub use maintain::tiers::Compaction;
 pub use query::browse::{
     ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,

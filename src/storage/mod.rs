@@ -17,6 +17,7 @@
 //!
 //! A process that is killed loses nothing that was appended or named: only the machine can.
 
+mod copied;
 mod folders;
 mod local;
 mod overlay;
@@ -34,6 +35,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use copied::link_or_copy;
 pub use folders::{found_folder, made_folder};
 pub use local::Local;
 pub use overlay::Overlay;

@@ -184,7 +184,7 @@ impl Bench {
     }
 
     /// Follows the change log.
-    fn replay(&mut self, commit: Option<u64>) {
+    pub(crate) fn replay(&mut self, commit: Option<u64>) {
         let Some(commit) = commit else { return };
         let snapshot = Snapshot::open(&self.storage).expect("opened");
         let mut bytes = Vec::new();

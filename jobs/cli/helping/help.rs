@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// The commands by what they are for. Commands that no group names stand in the last one.
 const GROUPS: &[(&str, &str)] = &[
     ("Deduplicate files", "dedup passages repetition decontaminate presets"),
-    ("Keep a collection", "load delete export compact fsck info stats log"),
+    ("Keep a collection", "load delete export compact rollback copy fsck info stats log"),
     ("Query a collection", "clusters show documents pairs check explain group changes recluster serve"),
     ("Choose and compare methods", "evaluate tune lexicon"),
     ("Other", ""),
@@ -34,7 +34,7 @@ pub(in crate::cli) fn grouped(command: clap::Command) -> clap::Command {
     }
     let [bold, plain] = HEADING;
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}{bold}Options:{plain}\n{{options}}{{after-help}}"
+        "{{about-with-newline}}{{usage-heading}} {{usage}}\n\n{text}{bold}Options:{plain}\n{{options}}{{after-help}}"
     );
     command.help_template(template)
 }

@@ -116,6 +116,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ("query search lookup match find-similar test", "check"),
     ("verify doctor validate scrub", "fsck"),
     ("vacuum optimize optimise gc merge", "compact"),
+    ("clone backup snapshot cp", "copy"),
+    ("revert restore undo reset checkout", "rollback"),
     ("list ls docs", "documents"),
     ("show status describe", "info"),
     ("diff", "changes"),

@@ -58,10 +58,12 @@ fn lead(args: &CompactArgs, peers: Option<&Peers>, progress: &Progress) -> Resul
     let open = || Writer::open(&reach(&args.at, peers)?);
     let mut writer = patiently(args.wait, &args.report.talk, progress, open)?;
     warn_untidied(&writer);
-    let report = match args.gather {
+    args.retain.retain.iter().for_each(|retain| writer.set_retain(*retain));
+    let mut report = match args.gather {
         true => gather(&mut writer, peers, progress)?,
         false => compact_with(&mut writer, Compaction::Full, peers, progress)?,
     };
+    report.commit = report.commit.or(writer.commit_retain()?);
     warn_untidied(&writer);
     if let Some(peers) = peers.filter(|peers| peers.state().is_some()) {
         release_followers(peers)?;

@@ -18,7 +18,7 @@ use crate::cli::collections::DeleteArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::commands::collection::waiting::patiently;
 use crate::session::commit::{
-    ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
+    ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished, with_retain,
 };
 use crate::session::inputs::{find_inputs, refuse_any, unreadable_ids};
 use crate::session::load_report::{AgainstReport, report_load, unknown};
@@ -83,7 +83,9 @@ fn lead(
         true => delete(args, (machine, epoch_bytes, peers), &mut writer, &file, progress),
         false => writer.check_finished().and_then(|()| {
             peers.map_or(Ok(()), |peers| release_followers(&peers))?;
-            Ok(nothing(&writer))
+            args.change.retain.retain.iter().for_each(|retain| writer.set_retain(*retain));
+            let report = nothing(&writer);
+            if args.change.dry_run { Ok(report) } else { with_retain(&mut writer, report) }
         }),
     };
     done.map_err(|error| match writer.pending() {
@@ -129,7 +131,8 @@ fn delete(
         }),
         None => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
     };
-    commit(writer, batch, &[], accept, agree, args.change.dry_run, progress)
+    let how = (args.change.dry_run, args.change.retain);
+    commit(writer, batch, &[], accept, agree, how, progress)
 }
 
 /// The report of deleting nothing.

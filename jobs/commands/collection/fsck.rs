@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{Finding, FsckReport, Snapshot, broken_files, fsck};
+use alike::collection::{Finding, FsckReport, broken_files, fsck};
 use alike::error::{Error, Result};
 use alike::printable::counted;
 use alike::progress::Progress;
 use serde_json::json;
 
-use crate::cli::common::{PlaceArgs, PrintArgs};
+use crate::cli::common::{CommitArgs, PrintArgs};
 use crate::cli::values::DataForm;
 use crate::exit::UNUSABLE;
-use crate::session::collection::reach;
+use crate::session::collection::{open, reach};
 use crate::terminal::data::rows::{Column, DataRows, cell};
 use crate::terminal::interrupt;
 use crate::terminal::stdout::OutputLines;
@@ -20,19 +20,22 @@ use crate::terminal::stdout::OutputLines;
 /// Findings that are printed; a damaged table may have as many as it has rows.
 const TOLD: usize = 1000;
 
-pub(crate) fn run(at: &PlaceArgs, print: PrintArgs) -> Result<ExitCode> {
+pub(crate) fn run(at: &CommitArgs, print: PrintArgs) -> Result<ExitCode> {
     let progress = Arc::new(Progress::default());
     interrupt::stop_on_interrupt(Arc::clone(&progress))?;
-    let storage = reach(at, None)?;
     let mut told: Vec<Finding> = Vec::new();
-    let report = match Snapshot::open(&storage) {
+    let report = match open(at) {
         Ok(snapshot) => fsck(&snapshot, &progress, &mut |finding| {
             if told.len() < TOLD {
                 told.push(finding);
             }
         })?,
         Err(error @ Error::Damaged { .. }) => {
-            told = broken_files(&storage)?;
+            // What there is is told of the last commit alone.
+            told = match at.when.at {
+                Some(_) => Vec::new(),
+                None => broken_files(&reach(&at.place, None)?)?,
+            };
             if told.is_empty() {
                 return Err(error);
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::process::ExitCode;
 
-use alike::collection::{FORMAT, Manifest, Snapshot};
+use alike::collection::{FORMAT, Manifest, Retain};
 use alike::config::Config;
 use alike::error::{Error, Result};
 use alike::printable::counted;
@@ -12,7 +12,7 @@ use alike::storage::Storage;
 use serde::Serialize;
 
 use crate::cli::collections::ShowArgs;
-use crate::session::collection::reach;
+use crate::session::collection::{open, reach};
 use crate::terminal::data::object::print_object;
 use crate::terminal::stdout::OutputLines;
 
@@ -32,6 +32,12 @@ struct Info<'a> {
     /// Of what the commit names.
     commit_bytes: u64,
     bytes_a_document: Option<f64>,
+    /// How long commits can be looked at again, if that was said.
+    retain: Option<Retain>,
+    /// The first commit that stays.
+    retained_from: u64,
+    /// The last commit whose change log is gone.
+    changes_after: u64,
     /// Of all files in the folder, superseded ones included, without what processes keep to themselves.
     disk_bytes: u64,
     runs: Vec<RunInfo<'a>>,
@@ -49,9 +55,8 @@ struct RunInfo<'a> {
 }
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode> {
-    let storage = reach(&args.at, None)?;
-    let snapshot = Snapshot::open(&storage)?;
-    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*storage)?);
+    let snapshot = open(&args.at)?;
+    let info = Info::new(snapshot.manifest(), bytes_on_disk(&*reach(&args.at.place, None)?)?);
     let mut lines = OutputLines::new();
     let form = lines.form(args.print);
     let people = |lines: &mut OutputLines| lines.texts(&info.text()?);
@@ -94,6 +99,9 @@ impl<'a> Info<'a> {
             store_text: manifest.store_text,
             commit_bytes: bytes,
             disk_bytes,
+            retain: manifest.retain,
+            retained_from: manifest.first_kept(),
+            changes_after: manifest.changes_after,
             bytes_a_document: (counts.documents > 0).then(|| bytes as f64 / counts.documents as f64),
             runs: runs.collect(),
             configuration: &manifest.config,
@@ -118,6 +126,13 @@ impl<'a> Info<'a> {
             self.commit_bytes,
             self.disk_bytes
         );
+        if let Some(retain) = self.retain {
+            text +=
+                &format!("commits {} to {} are kept (--retain {retain})\n", self.retained_from, self.commit);
+        }
+        if self.changes_after > 0 {
+            text += &format!("change logs up to that of commit {} are gone\n", self.changes_after);
+        }
         if self.ignored_keys > 0 {
             text += &format!(
                 "keys ignored as common: {}; clusters may depend on the order of loads\n",

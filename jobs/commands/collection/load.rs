@@ -144,7 +144,8 @@ fn change(
         0 if args.allow_empty => Ok(()),
         _ => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
     };
-    commit(writer, batch, unreadable, accept, agree, args.change.dry_run, progress)
+    let how = (args.change.dry_run, args.change.retain);
+    commit(writer, batch, unreadable, accept, agree, how, progress)
 }
 
 /// A record that could not be read may be that of a document that is there.

@@ -35,7 +35,7 @@ mod serving {
     use crate::cli::collections::ServeArgs;
     use crate::cluster::secret;
     use crate::environment::environment;
-    use crate::session::collection::reach;
+    use crate::session::collection::{open, reach};
     use crate::session::finished::{finished_run, served_inputs};
     use crate::session::options::Machine;
     use crate::terminal::interrupt::stop_in_order_on_interrupt;
@@ -70,11 +70,12 @@ mod serving {
 
     /// What was named: a collection, or an output of `dedup`, whose inputs are found again.
     fn what(args: &ServeArgs, progress: &Arc<Progress>) -> Result<ServeWhat> {
-        Ok(match finished_run(&args.at.folder)? {
+        Ok(match finished_run(&args.at)? {
             Some(run) => {
                 ServeWhat::Output(Box::new(served_inputs(run, Machine::new(&args.machine)?, progress)?))
             }
-            None => ServeWhat::Collection(reach(&args.at.collection(), None)?),
+            None if args.at.when.at.is_some() => ServeWhat::Commit(Box::new(open(&args.at.collection())?)),
+            None => ServeWhat::Collection(reach(&args.at.collection().place, None)?),
         })
     }
 

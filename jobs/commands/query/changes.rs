@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::cli::collections::ChangesArgs;
 use crate::session::collection::open;
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
+use crate::terminal::stderr::warn;
 use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
@@ -19,12 +20,25 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<ExitCode> {
     if since > last {
         return Err(Error::config(format!("--since {since}: the last commit is {last}")));
     }
+    let gone = snapshot.manifest().changes_after;
+    match args.since {
+        Some(since) if since < gone => {
+            return Err(Error::config(format!(
+                "--since {since}: the change logs up to commit {gone} are gone, as --retain asks for; give --since {gone} or a \
+                 later one, or begin anew with `alike clusters`"
+            )));
+        }
+        None if gone > 0 => {
+            warn(&format!("the change logs up to commit {gone} are gone, as --retain asks for"));
+        }
+        _ => {}
+    }
     let mut lines = OutputLines::new();
     let logs = snapshot.manifest().changes.iter().map(|log| log.commit).filter(|commit| *commit > since);
     let form = lines.form(args.print);
     let mut rows = DataRows::new(&mut lines, form, columns());
     let written =
-        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.collection, &mut rows));
+        logs.into_iter().try_for_each(|commit| show(&snapshot, commit, &args.at.place.collection, &mut rows));
     let written = written.and_then(|()| rows.finish());
     lines.finish(written)
 }

@@ -24,7 +24,7 @@ use crate::terminal::words::piece;
 const SHOWN: usize = 20;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode> {
-    let (explanation, rule) = match finished_run(&args.at.folder)? {
+    let (explanation, rule) = match finished_run(&args.at)? {
         Some(run) => {
             let explanation =
                 questions(&run, |questions| questions.explain(&args.document, args.other.as_deref()))?;

@@ -29,7 +29,7 @@ use crate::session::watched::watched;
 use crate::terminal::stderr::{tell, warn};
 
 pub(crate) fn run(args: &ReportPageArgs, job: &DistributedJob) -> Result<ExitCode> {
-    if let Some(run) = finished_run(&args.at.folder)? {
+    if let Some(run) = finished_run(&args.at)? {
         return of_output(args, &run, job);
     }
     if !args.by.is_empty() {

@@ -21,7 +21,7 @@ use crate::terminal::stdout::OutputLines;
 
 pub(crate) fn run(args: &ShowClusterArgs) -> Result<ExitCode> {
     let asked = MemberAsked { limit: args.limit, member: args.member.as_deref() };
-    let page = match finished_run(&args.at.folder)? {
+    let page = match finished_run(&args.at)? {
         Some(run) => {
             let number: u64 = args.cluster.parse().map_err(|_| {
                 Error::config(format!(

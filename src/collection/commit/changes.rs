@@ -20,6 +20,8 @@ pub enum CommitCommand {
     Load,
     /// Documents were deleted by their ids.
     Delete,
+    /// An earlier commit was restored.
+    Rollback,
 }
 
 /// When a commit was made, and of what.
@@ -42,6 +44,9 @@ pub struct CommitNote {
     pub removed: u64,
     /// Documents that there are.
     pub documents: u64,
+    /// The commit that was restored, if one was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored: Option<u64>,
 }
 
 /// Files that are named.
@@ -56,7 +61,8 @@ impl CommitNote {
     ) -> CommitNote {
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let first = sources.iter().take(NAMED).map(|source| source.shown.clone()).collect();
-        CommitNote { time, command, files: sources.len() as u64, first, added, replaced, removed, documents }
+        let files = sources.len() as u64;
+        CommitNote { time, command, files, first, added, replaced, removed, documents, restored: None }
     }
 }
 
@@ -113,6 +119,9 @@ pub struct CommitRow {
     pub documents_before: Option<u64>,
     /// Documents that there are.
     pub documents: Option<u64>,
+    /// The commit that was restored, if one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restored: Option<u64>,
 }
 
 impl ChangesEntry {
@@ -133,6 +142,7 @@ impl ChangesEntry {
             removed: of(|note| note.removed),
             documents_before: note.map(before),
             documents: of(|note| note.documents),
+            restored: note.and_then(|note| note.restored),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn draw_id() -> u64 {
 }
 
 /// The bytes of a manifest, if they are not too many.
-pub(super) fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec<u8>> {
+pub(in crate::collection) fn bytes_of(storage: &dyn Storage, manifest: &Manifest) -> Result<Vec<u8>> {
     let path = storage.path(&Name::Manifest(manifest.commit).to_string());
     let bytes = manifest.to_bytes().map_err(|e| Error::io(&path, "write", e))?;
     if bytes.len() as u64 > MAX_MANIFEST_BYTES {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::collection::commit::changes::ChangesEntry;
 use crate::collection::commit::names::Name;
+use crate::collection::commit::retained::policy::Retain;
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::sealed::{read_whole, seal, unseal};
 use crate::config::Config;
@@ -49,6 +50,16 @@ pub struct Manifest {
     pub next_file: u32,
     /// How much there is.
     pub counts: Counts,
+    /// How long commits can be looked at again. If nothing is said, only the one before the last one stays, and all change
+    /// logs do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retain: Option<Retain>,
+    /// The first commit whose files stay, if that is not the one before this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retained_from: Option<u64>,
+    /// The last commit whose change log is gone; 0 if all are there.
+    #[serde(default, skip_serializing_if = "none")]
+    pub changes_after: u64,
 }
 
 /// How much there is in a collection.
@@ -97,6 +108,9 @@ impl Manifest {
             next_run: 1,
             next_file: 0,
             counts: Counts::default(),
+            retain: None,
+            retained_from: None,
+            changes_after: 0,
         }
     }
 
@@ -154,11 +168,29 @@ impl Manifest {
         if !commits.is_sorted_by(|a, b| a < b) || commits.last().is_some_and(|&last| last > self.commit) {
             return Err("its change logs are not in order".to_owned());
         }
+        if commits.first().is_some_and(|&first| first <= self.changes_after) {
+            return Err(format!(
+                "change logs up to that of commit {} are gone, and it names one",
+                self.changes_after
+            ));
+        }
+        if !(1..=self.commit).contains(&self.first_kept()) {
+            return Err(format!("commits from {} on cannot be kept", self.first_kept()));
+        }
         Ok(())
     }
 
     /// Whether this can be the commit after `last`; what is wrong, if not.
     pub(in crate::collection) fn check_after(&self, last: &Manifest) -> std::result::Result<(), String> {
+        self.check_restores(last, &[])
+    }
+
+    /// The same where these runs of an earlier commit may come back.
+    pub(in crate::collection) fn check_restores(
+        &self,
+        last: &Manifest,
+        earlier: &[RunEntry],
+    ) -> std::result::Result<(), String> {
         self.check()?;
         if self.commit != last.commit + 1 {
             return Err(format!("commit {} does not come after commit {}", self.commit, last.commit));
@@ -169,12 +201,13 @@ impl Manifest {
         }
         let counters = |of: &Manifest| {
             let next = [of.next_content, of.next_label, of.next_file].map(u64::from);
-            [of.load, next[0], next[1], next[2], of.next_run]
+            [of.load, next[0], next[1], next[2], of.next_run, of.first_kept(), of.changes_after]
         };
         if counters(self).iter().zip(counters(last)).any(|(now, before)| *now < before) {
             return Err("a counter runs backwards".to_owned());
         }
-        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !last.runs.contains(run)) {
+        let known = |run: &RunEntry| last.runs.contains(run) || earlier.contains(run);
+        if let Some(run) = self.runs.iter().find(|&run| run.id < last.next_run && !known(run)) {
             return Err(format!("run {} is neither new nor as it was", run.id));
         }
         let new = |log: &&ChangesEntry| log.commit != self.commit && !last.changes.contains(log);

@@ -9,6 +9,7 @@ pub(in crate::collection) mod log;
 pub(in crate::collection) mod manifest;
 pub(in crate::collection) mod names;
 pub(in crate::collection) mod refused;
+pub(in crate::collection) mod retained;
 pub(in crate::collection) mod run_entry;
 pub(in crate::collection) mod sealed;
 pub(in crate::collection) mod snapshot;

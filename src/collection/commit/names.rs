@@ -74,6 +74,14 @@ impl Name {
         keeper.map_or(Name::Run(id), |keeper| Name::Kept(id, keeper))
     }
 
+    /// The number and the keeper of a local run of a process.
+    pub(in crate::collection) fn kept(self) -> Option<(u64, Keeper)> {
+        match self {
+            Name::Kept(id, keeper) => Some((id, keeper)),
+            _ => None,
+        }
+    }
+
     /// Whether it is of an unfinished manifest of commit `commit`, whoever wrote it.
     pub(in crate::collection) fn is_unfinished(self, commit: u64) -> bool {
         matches!(self, Name::Unfinished(of, _) if of == commit)

@@ -64,7 +64,7 @@ impl Snapshot {
     }
 
     /// Opens commit `commit`.
-    fn of(storage: &Arc<dyn Storage>, commit: u64) -> Result<Snapshot> {
+    pub(in crate::collection) fn of(storage: &Arc<dyn Storage>, commit: u64) -> Result<Snapshot> {
         let manifest = Manifest::read(&**storage, commit)?;
         // Without runs nothing else would tell whose manifest it is. A reader has no other use for the one before.
         if let Ok(Some(before)) = previous(&**storage, commit) {
@@ -111,15 +111,14 @@ impl Snapshot {
             .map_or(Ok(()), |(path, (process, asked))| Err(Error::Unreachable { path, process, asked }))
     }
 
-    /// Reads the manifest before that of the commit, if it is still there: by it a writer knows which files to keep.
+    /// Reads the manifest of a commit before this one, if it is still there: by it a writer knows which files to keep.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerFormat`], [`Error::OlderFormat`] and [`Error::Io`].
-    pub(in crate::collection) fn check_previous(&self) -> Result<()> {
-        match previous(&*self.storage, self.manifest.commit)? {
-            Some(before) => check_same(&*self.storage, &self.manifest, &before),
-            None => Ok(()),
-        }
+    pub(in crate::collection) fn read_older(&self, commit: u64) -> Result<Option<Manifest>> {
+        let older = read_if_there(&*self.storage, commit)?;
+        older.iter().try_for_each(|older| check_same(&*self.storage, &self.manifest, older))?;
+        Ok(older)
     }
 
     /// The newest commit, if it is another one than this. Whether it is of the same collection is for the caller to see.
@@ -261,10 +260,12 @@ pub(in crate::collection) fn check_strays(
 
 /// The manifest before that of `commit`, if it is still there.
 pub(in crate::collection) fn previous(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
-    if commit <= 1 {
-        return Ok(None);
-    }
-    match Manifest::read(storage, commit - 1) {
+    if commit <= 1 { Ok(None) } else { read_if_there(storage, commit - 1) }
+}
+
+/// The manifest of `commit`, if it is still there.
+pub(in crate::collection) fn read_if_there(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
+    match Manifest::read(storage, commit) {
         Err(error) if is_missing(&error) => Ok(None),
         read => read.map(Some),
     }
@@ -286,7 +287,8 @@ pub(in crate::collection) fn check_same(
     Err(Error::damaged(&storage.path(&Name::Manifest(manifest.commit).to_string()), 0, what))
 }
 
-fn is_missing(error: &Error) -> bool {
+/// Whether a file was not there.
+pub(in crate::collection) fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 

@@ -1,9 +1,8 @@
 //! Opening a collection for writing, and publishing commits.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::collection::RunWriter;
 use crate::collection::commit::changes::ChangesWriter;
@@ -11,11 +10,11 @@ use crate::collection::commit::checkpoint::Checkpoint;
 use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove, sync_names, take_away};
 use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Keeper, Name, folder};
+use crate::collection::commit::retained::older::{OlderCommits, digest};
+use crate::collection::commit::retained::policy::Retain;
 use crate::collection::commit::run_entry::RunEntry;
-use crate::collection::commit::snapshot::{
-    Snapshot, check_last, check_same, check_strays, is_vouched, missing, newest, previous,
-};
+use crate::collection::commit::snapshot::{Snapshot, check_last, check_strays, is_vouched, missing, newest};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::storage::{Lock, Storage};
@@ -27,8 +26,11 @@ use crate::storage::{Lock, Storage};
 #[derive(Debug)]
 pub struct Writer {
     snapshot: Snapshot,
-    /// The commit before the last one, for readers that are about to open it.
-    previous: Previous,
+    /// The commits before the last one that stay: for readers that are about to open the one before it, and for those who look
+    /// at any of them again.
+    older: OlderCommits,
+    /// How long commits are to stay from the next one on, if that was said.
+    retain: Option<Retain>,
     /// What an interrupted load has left.
     pending: Option<Checkpoint>,
     guard: Guard,
@@ -40,34 +42,6 @@ pub struct Writer {
     lock: Option<Box<dyn Lock>>,
     /// Whether local runs that nobody names were removed since it was opened, or something was published.
     has_swept: AtomicBool,
-}
-
-/// The commit before the last one.
-#[derive(Debug)]
-enum Previous {
-    /// There is none, or its manifest is gone.
-    None,
-    /// Its manifest.
-    Known(Box<Manifest>),
-    /// Its manifest is damaged: which files are its own is not known.
-    Damaged,
-}
-
-impl Previous {
-    /// Whether a file may belong to it, given the last commit.
-    fn may_name(&self, name: Name, last: &Manifest) -> bool {
-        match (self, name) {
-            (Previous::None, _) => false,
-            (
-                Previous::Damaged,
-                Name::Unfinished(..) | Name::Checkpoint(..) | Name::Refused(..) | Name::Tidied(..),
-            ) => false,
-            (Previous::Known(manifest), name) => manifest.names(name),
-            (Previous::Damaged, Name::Manifest(commit)) => commit + 1 == last.commit,
-            (Previous::Damaged, Name::Changes(commit)) => commit < last.commit,
-            (Previous::Damaged, Name::Run(id) | Name::Kept(id, _)) => id < last.next_run,
-        }
-    }
 }
 
 impl Writer {
@@ -126,11 +100,11 @@ impl Writer {
         let job = draw_id();
         publish(&*storage, 1, job, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
-        let (previous, pending) = (Previous::None, None);
         let mut writer = Writer {
             snapshot,
-            previous,
-            pending,
+            older: OlderCommits::default(),
+            retain: None,
+            pending: None,
             guard,
             storage,
             untidied: None,
@@ -143,8 +117,8 @@ impl Writer {
     }
 
     /// Opens a collection, and removes what a writer that came to no good end has left in it. A damaged manifest of
-    /// the commit before the last one is no hindrance: nothing that may be that commit's is removed before the next
-    /// one, and [`Writer::untidied`] says so.
+    /// a commit before the last one is no hindrance: nothing that may be that commit's is removed as long as it would stay
+    /// itself, and [`Writer::untidied`] says so.
     ///
     /// # Errors
     /// Those of [`Snapshot::open`], and [`Error::Locked`].
@@ -152,7 +126,7 @@ impl Writer {
         Writer::open_if(folder, check_last)
     }
 
-    /// Opens a collection, and removes all that is not of its last commit or the one before, also what is left of a later
+    /// Opens a collection, and removes all that is not of its last commit or one before that stays, also what is left of a later
     /// commit whose manifest is lost: whoever asks for it says that there was none.
     ///
     /// # Errors
@@ -174,23 +148,14 @@ impl Writer {
         let (lock, guard) = begin(folder)?;
         let storage: Arc<dyn Storage> = Arc::new(guard.clone());
         let snapshot = Snapshot::open_if(&storage, check)?;
-        let (previous, untidied) = match previous(&*storage, snapshot.manifest().commit) {
-            Ok(None) => (Previous::None, None),
-            Ok(Some(previous)) => {
-                check_same(&*storage, snapshot.manifest(), &previous)?;
-                (Previous::Known(Box::new(previous)), None)
-            }
-            Err(error @ (Error::Damaged { .. } | Error::NewerFormat { .. })) => {
-                (Previous::Damaged, Some(error))
-            }
-            Err(error) => return Err(error),
-        };
+        let (older, untidied) = OlderCommits::read(&*storage, snapshot.manifest())?;
         let pending = Checkpoint::newest(&*storage, snapshot.manifest())?;
         check_strays(&*storage, snapshot.manifest(), pending.as_ref())?;
         let (job, lock) = (draw_id(), Some(lock));
         let writer = Writer {
             snapshot,
-            previous,
+            older,
+            retain: None,
             pending,
             guard,
             storage,
@@ -244,30 +209,39 @@ impl Writer {
 
     /// The last commit and the one before it, if that is known: their numbers, and the XXH3 of their manifests.
     pub(in crate::collection) fn commits(&self) -> Result<Vec<(u64, u64)>> {
-        let before = match &self.previous {
-            Previous::Known(manifest) => Some(&**manifest),
-            Previous::None | Previous::Damaged => None,
-        };
-        let digest =
-            |manifest: &Manifest| Ok((manifest.commit, xxh3_64(&bytes_of(&*self.storage, manifest)?)));
-        [Some(self.snapshot.manifest()), before].into_iter().flatten().map(digest).collect()
+        let last = digest(&*self.storage, self.snapshot.manifest())?;
+        Ok([last].into_iter().chain(self.older.before()).collect())
     }
 
-    /// The runs that the last commit names, or the one before it, or what is pending; and below which number others may be named
-    /// too.
-    pub(in crate::collection) fn named_runs(&self) -> (Vec<RunEntry>, u64) {
-        let last = self.snapshot.manifest();
-        let (before, unknown) = match &self.previous {
-            Previous::None => (None, 0),
-            Previous::Known(manifest) => (Some(&**manifest), 0),
-            Previous::Damaged => (None, last.next_run),
-        };
+    /// The runs that processes keep to themselves, and that the last commit names, or one before it that stays, or what is
+    /// pending; and below which number others may be named too.
+    pub(in crate::collection) fn named_local_runs(&self) -> (BTreeSet<(u64, Keeper)>, u64) {
         let pending = self.pending.as_ref().map(|pending| &pending.next);
-        let mut runs: Vec<RunEntry> =
-            [Some(last), before, pending].into_iter().flatten().flat_map(|of| of.runs.clone()).collect();
-        runs.sort_unstable_by_key(|run| run.id);
-        runs.dedup();
+        let (mut runs, unknown) = self.older.local_runs();
+        for manifest in [Some(self.snapshot.manifest()), pending].into_iter().flatten() {
+            runs.extend(manifest.runs.iter().filter_map(|run| Some((run.id, run.keeper?))));
+        }
         (runs, unknown)
+    }
+
+    /// Says how long commits are to stay that can be looked at again, from the next one on.
+    pub fn set_retain(&mut self, retain: Retain) {
+        self.retain = Some(retain);
+    }
+
+    /// Publishes what [`Writer::set_retain`] was told, if no commit has done it: one that changes nothing else. Its number, if
+    /// there was a need for it.
+    ///
+    /// # Errors
+    /// Those of [`Writer::commit`], and [`Error::Unfinished`].
+    pub fn commit_retain(&mut self) -> Result<Option<u64>> {
+        if self.retain.is_none() || self.retain == self.snapshot.manifest().retain {
+            return Ok(None);
+        }
+        self.check_finished()?;
+        let next = self.next();
+        let commit = next.commit;
+        self.commit(next).map(|()| Some(commit))
     }
 
     /// Below which number local runs go that nobody names, whoever wrote them: any at first, which are of jobs that came to nothing.
@@ -402,21 +376,38 @@ impl Writer {
     /// # Panics
     /// If `next` cannot come after the last commit.
     pub fn commit(&mut self, next: Manifest) -> Result<()> {
+        self.commit_with(next, &[])
+    }
+
+    /// Publishes a commit that has the runs of an earlier one, which stays until then.
+    ///
+    /// # Errors
+    /// Those of [`Writer::commit`].
+    ///
+    /// # Panics
+    /// If `next` cannot come after the last commit.
+    pub(in crate::collection) fn restore(&mut self, next: Manifest, earlier: &Manifest) -> Result<()> {
+        self.commit_with(next, &earlier.runs)
+    }
+
+    fn commit_with(&mut self, next: Manifest, earlier: &[RunEntry]) -> Result<()> {
         self.guard.check().map_err(|e| Error::io(&folder(&*self.storage), "commit", e))?;
-        if let Err(what) = next.check_after(self.snapshot.manifest()) {
+        if let Err(what) = next.check_restores(self.snapshot.manifest(), earlier) {
             panic!("no next commit: {what}");
         }
         self.try_commit(next).inspect_err(|_| self.guard.kill())
     }
 
-    fn try_commit(&mut self, next: Manifest) -> Result<()> {
+    fn try_commit(&mut self, mut next: Manifest) -> Result<()> {
+        next.retain = self.retain.or(next.retain);
+        next.slide(self.snapshot.manifest());
         let bytes = bytes_of(&*self.storage, &next)?;
         self.check_changes(&next)?;
         let snapshot = self.snapshot.advance(next)?;
         self.has_swept = AtomicBool::new(true);
         publish(&*self.storage, snapshot.manifest().commit, self.job, &bytes)?;
         let last = std::mem::replace(&mut self.snapshot, snapshot);
-        self.previous = Previous::Known(Box::new(last.manifest().clone()));
+        self.older.push(&*self.storage, last.manifest(), self.snapshot.manifest().first_kept())?;
         self.pending = None;
         self.tidy_after_commit();
         Ok(())
@@ -458,15 +449,14 @@ impl Writer {
         self.untidied = tidied.inspect_err(|_| self.guard.kill()).err();
     }
 
-    /// Removes those files that `may_go` and that neither the last commit nor the one before it names.
+    /// Removes those files that `may_go` and that neither the last commit names nor one before it that stays.
     fn tidy(&self, may_go: impl Fn(Name) -> bool) -> Result<()> {
         let names = self.names_unless_overtaken()?;
         let last = self.snapshot.manifest();
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
         let before = names.contains(&Name::Manifest(last.commit - 1));
         let vouches = |name: Name| !before && name.is_unfinished(last.commit);
-        let kept =
-            |name| last.names(name) || vouches(name) || self.previous.may_name(name, last) || pending(name);
+        let kept = |name| last.names(name) || vouches(name) || self.older.may_name(name) || pending(name);
         let superseded = names.into_iter().filter(|&name| may_go(name) && !kept(name));
         let (unfinished, others): (Vec<Name>, Vec<Name>) =
             superseded.partition(|name| matches!(name, Name::Unfinished(..)));

@@ -27,6 +27,13 @@ pub struct After {
     pub members: Vec<Member>,
 }
 
+impl After {
+    /// Documents in a place that nobody asks for.
+    pub fn of(members: Vec<Member>) -> After {
+        After { at: ClusterKey { component: 0, place: 0 }, members }
+    }
+}
+
 /// What becomes of the clusters that a load touched.
 #[derive(Debug, Default)]
 pub struct ClusterMatching {
@@ -62,6 +69,26 @@ pub fn match_clusters(
     matching.say_of_unions(before, &shared, &heirs);
     matching.lines.sort_unstable();
     matching
+}
+
+/// What is said where clusters have their numbers already: those that the clusters of an earlier commit had.
+pub fn tell_restored(
+    before: &[Before<'_>],
+    after: &[After],
+    numbers: Vec<ClusterId>,
+    representatives: Vec<usize>,
+    name: &dyn Fn(u128) -> String,
+) -> Vec<ChangeLine> {
+    let old = before.iter().enumerate().flat_map(|(at, b)| b.documents.iter().map(move |id| (*id, at)));
+    let old: HashMap<u128, usize> = old.collect();
+    let shared = shared(&old, after);
+    let places: HashMap<u64, usize> = numbers.iter().enumerate().map(|(at, number)| (number.0, at)).collect();
+    let heirs: Vec<Option<usize>> = before.iter().map(|old| places.get(&old.id.0).copied()).collect();
+    let mut matching = ClusterMatching { numbers, representatives, lines: Vec::new() };
+    matching.say(before, after, &heirs, name);
+    matching.say_of_documents(before, after, &old, name);
+    matching.say_of_unions(before, &shared, &heirs);
+    matching.lines
 }
 
 /// How many documents each cluster before shares with each after, those that share any.

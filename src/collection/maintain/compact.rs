@@ -83,7 +83,8 @@ pub fn compact_with(
 }
 
 /// Merges all runs into one in the folder of the collection, those too that other processes keep to themselves; of these
-/// nothing is left there. That takes two commits: what the first of them supersedes goes with the second.
+/// nothing is left there. That takes two commits: what the first of them supersedes goes with the second. Commits before
+/// cannot be looked at again.
 ///
 /// # Errors
 /// Those of [`compact_with`].
@@ -92,7 +93,9 @@ pub fn gather(writer: &mut Writer, peers: Option<&Peers>, progress: &Progress) -
     keep(writer, peers)?;
     let mut report = compact(writer, Compaction::Full, progress)?;
     if report.commit.is_some() {
-        let next = writer.next();
+        let mut next = writer.next();
+        // What those before name lies elsewhere.
+        next.retained_from = next.retain.and(Some(next.commit - 1));
         report.commit = Some(next.commit);
         writer.commit(next)?;
         report.untidied = keep(writer, peers).err().map(|error| error.to_string());

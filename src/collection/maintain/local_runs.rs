@@ -12,8 +12,7 @@ use crate::storage::Storage;
 impl NamedRuns {
     /// What a writer keeps, before anything is begun.
     pub(in crate::collection) fn of(writer: &Writer) -> Result<NamedRuns> {
-        let (runs, unknown) = writer.named_runs();
-        let runs = runs.iter().filter_map(|run| Some((run.id, run.keeper?))).collect();
+        let (runs, unknown) = writer.named_local_runs();
         let collection = writer.snapshot().manifest().collection;
         let (below, job) = (writer.sweep(), writer.job());
         Ok(NamedRuns { collection, commits: writer.commits()?, runs, unknown, below, job })

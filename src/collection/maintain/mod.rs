@@ -2,7 +2,10 @@
 
 pub(in crate::collection) mod combine;
 pub(in crate::collection) mod compact;
+pub(in crate::collection) mod copy;
 pub(in crate::collection) mod fsck;
 pub(in crate::collection) mod local_runs;
 pub(in crate::collection) mod merge_plan;
+pub(in crate::collection) mod restored_clusters;
+pub(in crate::collection) mod rollback;
 pub(in crate::collection) mod tiers;

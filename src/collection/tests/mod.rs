@@ -10,6 +10,7 @@ mod manifests;
 mod memory;
 mod merged;
 mod read_ahead;
+mod retained;
 mod snapshots;
 mod twins;
 mod unreachable;

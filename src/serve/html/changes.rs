@@ -68,6 +68,7 @@ fn told(row: &CommitRow) -> Markup {
     let command = row.command.map(|command| match command {
         CommitCommand::Load => "a load",
         CommitCommand::Delete => "a deletion",
+        CommitCommand::Rollback => "a rollback",
     });
     let figures = [("added", row.added), ("replaced", row.replaced), ("removed", row.removed)];
     html! {

@@ -47,7 +47,7 @@ pub(super) async fn load(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<HttpAnswer, HttpError> {
-    served.collection()?;
+    served.collection()?.storage()?;
     let command = CommitCommand::Load;
     let lines = ["application/x-ndjson", "application/jsonl", "application/json"];
     let key = key(headers)?;
@@ -109,6 +109,7 @@ pub(super) async fn delete(
     let key = key(headers)?;
     let bytes = body.whole(served.options.body).await?;
     let digest = xxh3_128(&bytes).wrapping_add(1);
+    served.collection()?.storage()?;
     let field = served.collection()?.commit().snapshot().manifest().config.input.id_field.clone();
     let received = blocking(move || {
         let wrong = |error| HttpError::bad(format!("expected {{\"ids\": [\"...\", ...]}}: {error}"));
@@ -166,7 +167,7 @@ async fn once(served: &Arc<Served>, key: Option<String>, asked: Asked) -> Result
 async fn in_turn(served: &Arc<Served>, asked: Asked) -> Result<HttpAnswer, HttpError> {
     let ending = |_| HttpError::busy(5, "the server is ending; nothing was changed");
     let turn = Arc::clone(&served.turn).acquire_owned().await.map_err(ending)?;
-    let storage = Arc::clone(&served.collection()?.storage);
+    let storage = Arc::clone(served.collection()?.storage()?);
     let served = Arc::clone(served);
     let done = blocking(move || {
         let report = change(&storage, &served.options, &asked.received, asked.command, &served.changes);

@@ -17,6 +17,8 @@ use crate::serve::state::commit::ServedCommit;
 pub struct ChangesPage {
     /// Number of the commit that is served.
     pub commit: u64,
+    /// The last commit whose log is gone; 0 if all are there.
+    pub changes_after: u64,
     /// Lines of the logs, each with the commit that made the change, in their order.
     pub changes: Vec<LogLine>,
     /// The commits that made them, as `alike log` has them.
@@ -62,15 +64,27 @@ impl ChangesPage {
     /// 400, and those of the collection.
     pub fn read(commit: &ServedCommit, query: &Query, progress: &Progress) -> Result<ChangesPage, HttpError> {
         let last = commit.number();
-        let since: u64 = query.parsed("since")?.unwrap_or(0);
+        let asked: Option<u64> = query.parsed("since")?;
+        let (since, gone) = (asked.unwrap_or(0), commit.snapshot().manifest().changes_after);
         if since > last {
             return Err(HttpError::bad(format!("since {since}: the last commit is {last}")));
+        }
+        if asked.is_some_and(|since| since < gone) {
+            return Err(HttpError::bad(format!(
+                "since {since}: the change logs up to commit {gone} are gone; ask since {gone}, or begin anew with the clusters"
+            )));
         }
         let limit = query.limit()?;
         let after: Option<LogMark> = query.parsed("after")?;
         let manifest = commit.snapshot().manifest();
         let wanted = |log: u64| log > since && after.is_none_or(|after| log >= after.commit);
-        let mut page = ChangesPage { commit: last, changes: Vec::new(), commits: Vec::new(), next: None };
+        let mut page = ChangesPage {
+            commit: last,
+            changes_after: gone,
+            changes: Vec::new(),
+            commits: Vec::new(),
+            next: None,
+        };
         for entry in manifest.changes.iter().filter(|log| wanted(log.commit)) {
             progress.check()?;
             let log = entry.commit;

@@ -23,6 +23,8 @@ const WAITING: usize = 16;
 pub enum ServeWhat {
     /// A collection, its newest commit at any time.
     Collection(Arc<dyn Storage>),
+    /// One commit of a collection, whatever is committed later.
+    Commit(Box<Snapshot>),
     /// An output of `dedup`.
     Output(Box<ServedInputs>),
 }
@@ -54,12 +56,31 @@ enum ServedOrigin {
 
 /// A collection, and the commit of it that is served.
 pub struct ServedCollection {
-    /// Where it lies.
-    pub storage: Arc<dyn Storage>,
+    /// Where it lies; `None` if the commit is served alone.
+    storage: Option<Arc<dyn Storage>>,
     current: RwLock<Arc<ServedCommit>>,
 }
 
 impl ServedCollection {
+    fn new(
+        storage: Option<Arc<dyn Storage>>,
+        snapshot: Snapshot,
+        progress: &Progress,
+    ) -> Result<ServedCollection> {
+        let current = RwLock::new(Arc::new(ServedCommit::new(snapshot, progress)?));
+        Ok(ServedCollection { storage, current })
+    }
+
+    /// Where it lies, to be changed.
+    ///
+    /// # Errors
+    /// 404 where one commit is served.
+    pub fn storage(&self) -> std::result::Result<&Arc<dyn Storage>, HttpError> {
+        let alone =
+            "an older commit is served, which does not change; ask a server of the collection without --at";
+        self.storage.as_ref().ok_or_else(|| HttpError::missing(alone))
+    }
+
     /// The commit to answer from.
     pub fn commit(&self) -> Arc<ServedCommit> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
@@ -118,18 +139,18 @@ fn gone(error: &Error) -> &'static str {
 }
 
 impl Served {
-    /// Opens the newest commit of a collection, or reads the lists of an output.
+    /// Opens the newest commit of a collection, takes the one that was asked for, or reads the lists of an output.
     ///
     /// # Errors
     /// Those of [`Snapshot::open`], [`ServedRun::new`] and [`VerdictFile::open`].
     pub fn open(what: ServeWhat, options: ServeOptions, progress: &Progress) -> Result<Served> {
         let origin = match what {
             ServeWhat::Collection(storage) => {
-                let current = ServedCommit::new(Snapshot::open(&storage)?, progress)?;
-                ServedOrigin::Collection(ServedCollection {
-                    storage,
-                    current: RwLock::new(Arc::new(current)),
-                })
+                let snapshot = Snapshot::open(&storage)?;
+                ServedOrigin::Collection(ServedCollection::new(Some(storage), snapshot, progress)?)
+            }
+            ServeWhat::Commit(snapshot) => {
+                ServedOrigin::Collection(ServedCollection::new(None, *snapshot, progress)?)
             }
             ServeWhat::Output(inputs) => {
                 ServedOrigin::Run(Arc::new(ServedRun::new(*inputs, &options, progress)?))
@@ -218,6 +239,9 @@ impl Served {
         collection: &ServedCollection,
         served: &ServedCommit,
     ) -> std::result::Result<(), (&'static str, Option<Error>)> {
+        if collection.storage.is_none() {
+            return Ok(());
+        }
         match served.snapshot().newer() {
             Ok(None) => Ok(()),
             Ok(Some(newer)) if newer.manifest().collection != served.snapshot().manifest().collection => {

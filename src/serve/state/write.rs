@@ -110,6 +110,7 @@ fn commit(
     let shown = match command {
         CommitCommand::Load => "POST /load",
         CommitCommand::Delete => "POST /delete",
+        CommitCommand::Rollback => "a rollback",
     };
     for source in &mut discovery.sources {
         (source.lasting, source.shown) = (false, shown.to_owned());

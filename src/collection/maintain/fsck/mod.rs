@@ -12,6 +12,7 @@ mod documents;
 mod postings;
 mod sources;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -95,9 +96,7 @@ pub fn broken_files(storage: &Arc<dyn Storage>) -> Result<Vec<Finding>> {
 impl Check<'_> {
     fn files(&mut self, snapshot: &Snapshot) -> Result<()> {
         let (mut rarities, mut lexicons) = (0, 0);
-        // Whoever opens the collection for writing reads it too.
-        let previous = snapshot.check_previous();
-        self.note(previous)?;
+        self.older(snapshot)?;
         for (entry, run) in self.manifest.runs.iter().zip(&self.tables.runs.clone()) {
             self.progress.check()?;
             rarities += usize::from(run.heap(RARITY).is_some());
@@ -133,6 +132,31 @@ impl Check<'_> {
             let outcome = self.log(snapshot, log.commit);
             self.note(outcome)?;
             self.progress.advance(log.bytes);
+        }
+        Ok(())
+    }
+
+    /// Opens the commits before that can be looked at again. Whoever opens the collection for writing reads their manifests,
+    /// too. Runs of the last commit are read anyway, and those of other processes passed over.
+    fn older(&mut self, snapshot: &Snapshot) -> Result<()> {
+        let (storage, collection) = (snapshot.storage(), self.manifest.collection);
+        let mut opened: BTreeSet<u64> = self.manifest.runs.iter().map(|run| run.id).collect();
+        for commit in snapshot.older()? {
+            self.progress.check()?;
+            let older = snapshot.read_older(commit);
+            let (runs, outcome) = match older {
+                Ok(older) => (older.map(|older| older.runs).unwrap_or_default(), Ok(())),
+                Err(error) => (Vec::new(), Err(error)),
+            };
+            self.note(outcome)?;
+            for run in runs.iter().filter(|run| opened.insert(run.id)) {
+                let outcome = run.open(storage, collection).map(drop).map_err(missing);
+                // A commit that is made meanwhile may have taken it away.
+                if outcome.is_err() && newest(storage)? != self.manifest.commit {
+                    return Ok(());
+                }
+                self.note(outcome)?;
+            }
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::collection::commit::names::Name;
-use crate::collection::commit::snapshot::{newest, previous};
+use crate::collection::commit::snapshot::{newest, read_if_there};
 use crate::collection::run::schema::DOCUMENTS;
 use crate::collection::tables::document::Document;
 use crate::collection::*;
@@ -80,9 +80,14 @@ pub(super) fn held(snapshot: &Snapshot) -> Result<Held> {
 /// The commits of a folder that must be whole, and what is left of a load that can be resumed.
 fn kept(storage: &dyn Storage) -> Result<Vec<(&'static str, Manifest)>> {
     let last = Manifest::read(storage, newest(storage)?)?;
-    let before = previous(storage, last.commit)?.map(|before| ("the commit before", before));
+    let mut kept = Vec::new();
+    for commit in last.first_kept()..last.commit {
+        kept.extend(read_if_there(storage, commit)?.map(|before| ("a commit before", before)));
+    }
     let pending = Checkpoint::newest(storage, &last)?.map(|pending| ("what is left of a load", pending.next));
-    Ok([Some(("the last commit", last)), before, pending].into_iter().flatten().collect())
+    kept.extend(pending);
+    kept.push(("the last commit", last));
+    Ok(kept)
 }
 
 /// A run that is named by what must be whole, and is not there.
@@ -153,7 +158,7 @@ fn check_acknowledged(
     Ok(())
 }
 
-/// A local run that is named by neither the last commit nor the one before it, and is there all the same.
+/// A local run that is named by neither the last commit nor one before it that stays, and is there all the same.
 pub(super) fn unnamed(folders: &[Simulated; 2]) -> Option<String> {
     let all = kept(&folders[0]).expect("manifests");
     let names = folders[1].names().expect("names");

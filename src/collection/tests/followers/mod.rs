@@ -18,8 +18,8 @@ use std::time::Instant;
 use self::course::{Course, Event, Expected, Play, Tried, loaded, try_all};
 use self::jobs::{Ground, Work, config, write_records};
 use self::machines::{FOLLOWERS, Folders, LEADERS};
-use crate::collection::Writer;
 use crate::collection::tests::mix;
+use crate::collection::{Retain, Writer};
 use crate::storage::{Simulated, Storage};
 
 /// In three epochs, between which nothing is merged.
@@ -46,7 +46,12 @@ impl Bench {
         }
         let folder = Simulated::new();
         let storage: Arc<dyn Storage> = Arc::new(folder.clone());
-        let writer = Writer::create(&storage, config(), true).expect("created");
+        let mut writer = Writer::create(&storage, config(), true).expect("created");
+        if !new {
+            // Two or three of them, and what merges runs between them.
+            writer.set_retain(Retain::Commits(2));
+            writer.commit_retain().expect("committed");
+        }
         let collection = writer.snapshot().manifest().collection;
         drop(writer);
         let ground = Arc::new(Ground { inputs, collection });
