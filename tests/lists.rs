@@ -115,6 +115,16 @@ fn ids_are_in_json_what_they_were_in_the_input() {
     let explained = asked("explain marked in.jsonl:2 --format json");
     assert_eq!((&explained["representative"], &explained["document"]["id"]), (&json!(7), &json!("last")));
     assert_eq!(asked("show marked 2 --format json")["representative"]["id"], json!("7"));
+    // Tables have their letters alone; what is found in the inputs is called as it is there.
+    #[cfg(feature = "parquet")]
+    {
+        let flags = "--keep-per-cluster 2 --lists parquet";
+        dir.dedup(&format!("in.jsonl {flags} --out tables -q")).ok();
+        let explained = asked("explain tables in.jsonl:1 --format json");
+        assert_eq!((&explained["representative"], &explained["document"]["cluster"]), (&json!(7), &json!(1)));
+        let beside = asked("explain tables in.jsonl:5 --format json");
+        assert_eq!((&beside["document"]["id"], &beside["document"]["cluster"]), (&json!(-1), &json!(3)));
+    }
     // Whoever types 7 may mean either, and is told so.
     dir.alike("explain marked 7", None).code(2).says("2 documents have the id \"7\": in.jsonl:1, in.jsonl:3");
 }

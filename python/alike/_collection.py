@@ -137,12 +137,12 @@ class Collection:
         return rows(["pairs"], [str(self.path)])
 
     def documents(self) -> Iterator[dict[str, Any]]:
-        """All documents, one by one, with their clusters.
+        """All documents in the order of their ids, one by one, with their clusters.
 
         >>> archive = alike.Collection(folder / "listed")
         >>> _ = archive.load("samples/licences.jsonl")
         >>> next(archive.documents())["id"]
-        'polkitd/Expat'
+        'at-spi2-common/LGPL-2+'
         """
         return rows(["documents"], [str(self.path)])
 

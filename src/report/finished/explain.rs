@@ -7,7 +7,6 @@ use super::compare::keep_order;
 use super::{FinishedQuestions, cluster_of};
 use crate::collection::{Alone, Apart, ClusterNumber, Explanation, Place, Step, Together};
 use crate::config::Clustering;
-use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::{FinishedCluster, FinishedDocument, FinishedMember, PlaceInFile};
 use crate::similarity::Measure;
@@ -28,7 +27,7 @@ impl Material {
     fn member(&self, member: &FinishedMember) -> Option<&FinishedDocument> {
         self.documents.iter().find(|document| match &member.place {
             Some(place) => document.place == *place,
-            None => document.name() == member.name,
+            None => *document.name() == *member.name,
         })
     }
 
@@ -36,10 +35,11 @@ impl Material {
     fn members(&self, cluster: &FinishedCluster) -> Vec<&FinishedDocument> {
         let places: BTreeSet<&PlaceInFile> =
             cluster.members().filter_map(|member| member.place.as_ref()).collect();
+        // Tables have the letters of names alone, and not whether they are numbers.
         let unplaced = cluster.members().filter(|member| member.place.is_none());
-        let names: BTreeSet<&DocumentName<'_>> = unplaced.map(|member| &member.name).collect();
+        let names: BTreeSet<&str> = unplaced.map(|member| member.name.as_str()).collect();
         let is_in = |document: &&FinishedDocument| {
-            places.contains(&document.place) || !names.is_empty() && names.contains(&document.name())
+            places.contains(&document.place) || !names.is_empty() && names.contains(document.name().as_str())
         };
         self.documents.iter().filter(is_in).collect()
     }
@@ -155,8 +155,9 @@ impl FinishedQuestions<'_> {
         });
         alone.same_text = same.map(|other| other.name()).collect();
         alone.same_text.sort_unstable();
-        alone.representative = Some(cluster.representative.name.clone());
         let representative = found.member(&cluster.representative);
+        let listed = || cluster.representative.name.clone();
+        alone.representative = Some(representative.map_or_else(listed, FinishedDocument::name));
         match representative {
             Some(representative) if representative.place == document.place => {
                 let keep = &self.run().config.cluster.keep;
@@ -318,7 +319,7 @@ impl FinishedQuestions<'_> {
         let way_of = |document: &FinishedDocument| -> Vec<&'d FinishedDocument> {
             let member = cluster.members().find(|member| match &member.place {
                 Some(place) => *place == document.place,
-                None => member.name == document.name(),
+                None => *member.name == *document.name(),
             });
             let way = member.map(|member| way(cluster, member)).unwrap_or_default();
             way.into_iter().filter_map(|member| found.member(member)).collect()

@@ -98,7 +98,7 @@ impl FinishedQuestions<'_> {
         let find = |member: &FinishedMember| {
             documents.iter().find(|document| match &member.place {
                 Some(place) => document.place == *place,
-                None => document.name() == member.name,
+                None => *document.name() == *member.name,
             })
         };
         let leader = find(&cluster.representative);
@@ -151,7 +151,7 @@ fn texts(leader: &FinishedDocument, document: &FinishedDocument) -> Comparison {
 fn page(member: &FinishedMember, found: Option<&FinishedDocument>) -> MemberPage {
     let place = found.map(|found| &found.place).or(member.place.as_ref());
     MemberPage {
-        id: member.name.clone(),
+        id: found.map_or_else(|| member.name.clone(), FinishedDocument::name),
         file: place.map(|place| place.file.clone()),
         line: place.map(|place| place.line),
         text_bytes: found.map(|found| found.text_bytes),

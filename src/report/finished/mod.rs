@@ -88,7 +88,7 @@ fn cluster_of<'c>(
     clusters.values().find(|cluster| {
         cluster.members().any(|member| match &member.place {
             Some(place) => *place == document.place,
-            None => member.name == name,
+            None => *member.name == *name,
         })
     })
 }

@@ -126,7 +126,7 @@ impl FinishedQuestions<'_> {
         let is_it = |cluster: &&FinishedCluster| {
             cluster.members().any(|member| match &member.place {
                 Some(at) => *at == place,
-                None => member.name == name,
+                None => *member.name == *name,
             })
         };
         let (rule, words) = (compared.rule, &compared.words);
