@@ -493,6 +493,11 @@ fn bytes(bench: &Bench) -> (u64, u64) {
     (all, logs)
 }
 
+#[expect(clippy::print_stdout, reason = "whoever wants to know the figures asks for them")]
+fn show(figures: &str) {
+    println!("{figures}");
+}
+
 /// Change logs and manifests of many small loads do not fill the disk where a window ends them.
 #[test]
 fn three_hundred_small_loads_are_bounded_by_the_window() {
@@ -509,7 +514,7 @@ fn three_hundred_small_loads_are_bounded_by_the_window() {
         let names = bench.storage.names().expect("names");
         let logs = names.iter().filter(|name| name.starts_with("changes-")).count();
         let figures = (retain, names.len(), logs, bytes(&bench));
-        println!("retain, files, change logs, (bytes, of change logs): {figures:?}");
+        show(&format!("retain, files, change logs, (bytes, of change logs): {figures:?}"));
         figures
     });
     let logs = figures.map(|(_, _, logs, _)| logs);
