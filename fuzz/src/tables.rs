@@ -10,7 +10,7 @@ use crate::collection::{Bench, ask, folder, good, write};
 use crate::storage::Storage;
 use crate::take;
 
-/// Tables by name: number of the section, words of a row and of its key, and whether there is a filter.
+/// Tables by name: number of the section, words of a row and of its key.
 const TABLES: [(&str, u32, usize, usize); 16] = [
     ("documents", 1, 12, 2),
     ("texts", 2, 5, 1),

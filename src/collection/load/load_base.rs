@@ -12,7 +12,7 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::{PostingForm, live_postings};
+use crate::collection::tables::postings::{PostingForm, PostingRows, live_postings};
 use crate::collection::tables::records::RecordWriter;
 use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
@@ -301,7 +301,7 @@ impl Stored for LoadBase {
             scopes,
             signed,
             signatures,
-            form: self.sketches.postings,
+            rows: PostingRows::new(self.sketches.postings),
             posting: false,
             finished,
         }))
@@ -322,7 +322,7 @@ struct WorkerRun {
     scopes: Vec<StoredScope>,
     signed: Option<AcceptanceRule>,
     signatures: StoredSignatures,
-    form: PostingForm,
+    rows: PostingRows,
     posting: bool,
 }
 
@@ -345,7 +345,8 @@ impl WorkerRun {
         let mut texts = std::mem::take(&mut self.texts);
         if let Some(tokens) = &mut self.tokens {
             tokens.finish(&mut self.writer)?;
-            texts.iter_mut().zip(tokens.places()).for_each(|(text, place)| text.put(place));
+            let mut places = tokens.places();
+            texts.iter_mut().for_each(|text| text.put(places.next().expect("each text has been written")));
         }
         self.writer.rows(TEXTS.kind, TEXTS.shape)?;
         texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
@@ -377,12 +378,15 @@ impl LoadKeeper for WorkerRun {
 
     fn text(&mut self, doc: Doc, text: &KeptText<'_>) -> Result<()> {
         let KeptText { digest, salt, set, tokens } = *text;
-        // Where tokens are is known once their block is full.
-        let start = self.writer.position();
-        match &mut self.tokens {
-            Some(writer) => writer.push(tokens, &mut self.writer)?,
-            None => self.writer.push(set)?,
-        }
+        let start = match &mut self.tokens {
+            // Where tokens are is known once all are written.
+            Some(writer) => writer.push(tokens, &mut self.writer).map(|()| 0)?,
+            None => {
+                let start = self.writer.position();
+                self.writer.push(set)?;
+                start
+            }
+        };
         if let Some(rule) = self.signed {
             sign(rule.own_words(set), &mut self.signatures.words);
             self.signatures.ends.push(self.signatures.words.len() as u64);
@@ -395,11 +399,12 @@ impl LoadKeeper for WorkerRun {
 
     fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
         self.all_read()?;
-        self.form.each_row(bucket.iter().rev(), &mut |row| self.writer.push(row))
+        self.rows.push(bucket.iter().rev(), &mut |row| self.writer.push(row))
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
         self.all_read()?;
+        self.rows.flush(&mut |row| self.writer.push(row))?;
         // Nothing is made durable that is removed at once.
         let summary = match self.writer.is_empty() {
             true => RunSummary { bytes: 0, sections: Vec::new() },

@@ -322,7 +322,7 @@ impl Combining<'_> {
         self.run.rows(TEXTS.kind, TEXTS.shape)?;
         self.each(TEXTS, text_stays, &mut |run, row, _| {
             let mut text = StoredText::of_row(row);
-            places.next().into_iter().for_each(|place| text.put(place));
+            text.put(places.next().expect("each text has been written"));
             run.push(&text.to_row())
         })
     }

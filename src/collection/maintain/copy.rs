@@ -43,11 +43,12 @@ pub fn copy_commit(
     refuse_place(copy)?;
     let storage: Arc<dyn Storage> = Arc::new(Local::open(collection)?);
     for _ in 0..ATTEMPTS {
+        // Before the commit is opened: what a later one takes away from here on, it takes with another name here.
+        let last = newest(&*storage)?;
         let snapshot = match at {
             Some(at) => Snapshot::open_at(&storage, at)?,
             None => Snapshot::open(&storage)?,
         };
-        let last = newest(&*storage)?;
         let staging = Staging::new(copy)?;
         match fill(&snapshot, collection, staging.path(), progress) {
             Ok(report) => {

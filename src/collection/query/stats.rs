@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::run::heap::HeapReader;
-use crate::collection::run::rows::RowsReader;
+use crate::collection::run::page::PAGE_BYTES;
 use crate::collection::run::schema::{CLUSTERS, DOCUMENTS, HEAPS, TABLES};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;
@@ -118,7 +117,7 @@ pub struct TableStats {
     pub runs: u64,
     /// Rows; words of a heap.
     pub rows: u64,
-    /// Bytes of these, without checksums, filters and fences.
+    /// Bytes of the pages that hold these, without fences.
     pub bytes: u64,
 }
 
@@ -205,19 +204,24 @@ fn named(tables: &Tables, clusters: &[(u64, std::cmp::Reverse<u64>, u128)]) -> R
 fn held(tables: &Tables) -> Vec<TableStats> {
     let mut held = Vec::new();
     for table in TABLES {
-        let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
-        held.push(total(table.name, rows, table.shape.width as u64));
+        let rows = tables.runs.iter().filter_map(|run| run.rows(table.kind));
+        held.push(total(table.name, rows.map(|rows| (rows.len(), rows.pages()))));
     }
     for (kind, name) in HEAPS {
-        let words = tables.runs.iter().filter_map(|run| run.heap(kind)).map(HeapReader::len);
-        held.push(total(name, words, 1));
+        let words = tables.runs.iter().filter_map(|run| run.heap(kind));
+        held.push(total(name, words.map(|heap| (heap.len(), heap.pages()))));
     }
     held.retain(|table| table.rows > 0);
     held
 }
 
-/// The rows of all runs that have any, each of so many words.
-fn total(table: &'static str, rows: impl Iterator<Item = u64>, width: u64) -> TableStats {
-    let (runs, rows) = rows.filter(|rows| *rows > 0).fold((0, 0), |(runs, sum), rows| (runs + 1, sum + rows));
-    TableStats { table, runs, rows, bytes: rows * width * 8 }
+/// The rows of all runs that have any, each with its pages.
+fn total(table: &'static str, sections: impl Iterator<Item = (u64, u64)>) -> TableStats {
+    let mut stats = TableStats { table, runs: 0, rows: 0, bytes: 0 };
+    for (rows, pages) in sections.filter(|(rows, _)| *rows > 0) {
+        stats.runs += 1;
+        stats.rows += rows;
+        stats.bytes += pages * PAGE_BYTES as u64;
+    }
+    stats
 }

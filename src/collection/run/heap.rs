@@ -30,6 +30,11 @@ impl HeapReader {
         self.section.count
     }
 
+    /// How many pages hold them.
+    pub fn pages(&self) -> u64 {
+        self.section.pages
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -41,7 +41,7 @@ pub struct RunReader {
 type KnownValue = ((SectionKind, u64), Arc<Vec<u64>>);
 
 /// Values of heaps that an open run keeps in memory.
-const KEPT_VALUES: usize = 4;
+const KEPT_VALUES: usize = 8;
 
 impl RunReader {
     /// Opens the file `name` as run `run` of the collection `collection`, by their ids. Reads the last page and the
@@ -145,9 +145,14 @@ impl RunReader {
         count: u64,
     ) -> Result<Arc<Vec<u64>>> {
         let known = || self.values.lock().unwrap_or_else(PoisonError::into_inner);
-        let found =
-            known().iter().find(|(place, _)| *place == (kind, start)).map(|(_, words)| Arc::clone(words));
-        if let Some(words) = found.filter(|words| words.len() as u64 == count) {
+        let is = |(place, words): &KnownValue| *place == (kind, start) && words.len() as u64 == count;
+        let take = |values: &mut Vec<KnownValue>| {
+            let at = values.iter().position(is)?;
+            // The last one wanted stays longest.
+            values[..=at].rotate_right(1);
+            values.first().map(|(_, words)| Arc::clone(words))
+        };
+        if let Some(words) = take(&mut known()) {
             return Ok(words);
         }
         let heap = self.heap(kind).ok_or_else(|| self.file.damaged(0, "rows without their heap"))?;
@@ -158,6 +163,10 @@ impl RunReader {
         heap.read(start, count as usize, &mut words)?;
         let words = Arc::new(words);
         let mut values = known();
+        // Another thread may have been faster.
+        if let Some(words) = take(&mut values) {
+            return Ok(words);
+        }
         values.truncate(KEPT_VALUES - 1);
         values.insert(0, ((kind, start), Arc::clone(&words)));
         Ok(words)

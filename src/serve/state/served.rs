@@ -124,6 +124,7 @@ fn kind(error: &Error) -> &'static str {
         Error::Damaged { .. } => "the collection is damaged",
         Error::NotACollection(..) => "the collection is gone",
         Error::NewerFormat { .. } => "the collection was written by a later version",
+        Error::OlderFormat { .. } => "the collection was written by an earlier version",
         Error::Unreachable { .. } => "a part of the collection is with another process",
         _ => "the collection cannot be read",
     }

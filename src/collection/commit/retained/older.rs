@@ -81,7 +81,10 @@ impl OlderCommits {
                     }
                     OwnFiles::Known(manifest.files())
                 }
-                Err(error @ (Error::Damaged { .. } | Error::NewerFormat { .. })) => {
+                // A damaged digit of the format is a format, too.
+                Err(
+                    error @ (Error::Damaged { .. } | Error::NewerFormat { .. } | Error::OlderFormat { .. }),
+                ) => {
                     damage.get_or_insert(error);
                     OwnFiles::Unknown(below)
                 }

@@ -118,6 +118,17 @@ impl Check<'_> {
                 self.find(path.display().to_string(), what, format!("byte {offset}"));
                 Ok(false)
             }
+            // A damaged digit, or what another version has left.
+            Err(error @ (Error::NewerFormat { .. } | Error::OlderFormat { .. })) => {
+                let place = match &error {
+                    Error::NewerFormat { path, .. } | Error::OlderFormat { path, .. } => {
+                        path.display().to_string()
+                    }
+                    _ => String::new(),
+                };
+                self.find(place, error.to_string(), "its first line");
+                Ok(false)
+            }
             outcome => outcome.map(|()| true),
         }
     }

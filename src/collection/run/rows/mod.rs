@@ -34,6 +34,11 @@ impl RowsReader {
         self.0.section.count
     }
 
+    /// How many pages hold them.
+    pub fn pages(&self) -> u64 {
+        self.0.section.pages
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -351,18 +351,30 @@ mod tests {
         }
 
         #[test]
-        fn nothing_is_trusted(width in 1..20usize, head in any::<[u64; 2]>(), few in any::<[u8; 3]>(),
-                              body in prop::collection::vec(any::<u64>(), 0..PAYLOAD_WORDS)) {
-            let mut rows = Vec::new();
-            let mut page = body;
-            for raw in [head[0], u64::from(few[0]) | u64::from(few[1] % 70) << 32] {
-                if let Some(word) = page.first_mut() {
-                    *word = raw;
-                }
-                if let Ok(packed) = PackedRows::of(&page, width) {
-                    packed.unpack(&mut rows);
-                    prop_assert!(rows.len() <= MOST_ROWS * width && rows.len().is_multiple_of(width));
-                }
+        fn nothing_is_trusted(width in 1..20usize, count in 1..=MOST_ROWS, gap in 0..=64usize,
+                              halves in prop::collection::vec(0..=32u64, 38), words in prop::collection::vec(any::<u64>(), PAYLOAD_WORDS),
+                              more in 0..3usize) {
+            let (columns, head) = (width - 1, head_words(width));
+            let of_row: usize = halves[..2 * columns].iter().map(|bits| *bits as usize).sum();
+            let body = ((count - 1) * gap + count * of_row).div_ceil(64);
+            prop_assume!(head <= PAYLOAD_WORDS);
+            // A head that is right for the length of the page, or nearly so, before words that mean nothing.
+            let mut page: Vec<u64> = words.into_iter().cycle().take(head + body + more).collect();
+            page[0] = count as u64 | (gap as u64) << 32;
+            page[2 + columns..head].fill(0);
+            for at in 0..columns {
+                let both = halves[2 * at] | halves[2 * at + 1] << (WIDTHS_BITS / 2);
+                page[2 + columns + at / WIDTHS_IN_WORD] |= both << (at % WIDTHS_IN_WORD * WIDTHS_BITS);
+            }
+            let packed = PackedRows::of(&page, width);
+            prop_assert_eq!(packed.is_ok(), more == 0);
+            let (mut rows, mut firsts, mut row) = (Vec::new(), Vec::new(), Vec::new());
+            if let Ok(packed) = packed {
+                packed.unpack(&mut rows);
+                packed.firsts(&mut firsts);
+                prop_assert_eq!((rows.len(), firsts.len()), (count * width, count));
+                packed.row(count - 1, firsts[count - 1], &mut row);
+                prop_assert_eq!(&row[..], &rows[(count - 1) * width..]);
             }
         }
     }

@@ -7,6 +7,7 @@ use zstd::bulk::Decompressor;
 
 use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES};
 use super::codes::{decode, take_length};
+use super::vocabulary::MOST_TOKENS;
 use crate::collection::HeapReader;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
@@ -27,7 +28,9 @@ const KEPT: usize = sized(1 << 16, 8);
 pub struct TokenCursor {
     /// The heap and the start of the block that is kept.
     held: Option<(HeapReader, u64)>,
+    /// The vocabulary of the block, whose number in the run of the heap is known.
     vocabulary: Arc<Vec<u64>>,
+    known: Option<(HeapReader, u32)>,
     ngram: usize,
     /// Where the block is that the last text of this one goes on in.
     next: Option<u64>,
@@ -135,7 +138,12 @@ impl TokenCursor {
             return Err(damaged(run, "a block of tokens has shingles of no tokens"));
         }
         self.find_ends().ok_or_else(|| damaged(run, "a block of tokens is shorter than its texts"))?;
-        self.vocabulary = vocabulary(run, head.vocabulary)?;
+        let known = |(of, number): &(HeapReader, u32)| *number == head.vocabulary && of.is(heap);
+        if !self.known.as_ref().is_some_and(known) {
+            self.known = None;
+            self.vocabulary = vocabulary(run, head.vocabulary)?;
+            self.known = Some((heap.clone(), head.vocabulary));
+        }
         Ok(())
     }
 
@@ -173,6 +181,9 @@ fn vocabulary(run: &RunReader, number: u32) -> Result<Arc<Vec<u64>>> {
     }
     let found =
         found.ok_or_else(|| damaged(run, "a block of tokens names a vocabulary that there is not"))?;
+    if found.words > MOST_TOKENS as u64 {
+        return Err(damaged(run, "a vocabulary has more tokens than any can have"));
+    }
     run.value(TOKENS, found.start, found.words)
 }
 

@@ -2,7 +2,7 @@
 //! bytes a token, and the tokens themselves one or two before they are compressed.
 //!
 //! Tokens are known by their 64-bit hashes. A [`Vocabulary`] gives the hashes that come again a number each; it follows the
-//! texts, and is replaced once it no longer knows most of them, so no order of texts makes it useless. Texts are compressed
+//! texts, and is replaced once as many tokens came that a full one does not have, so no order of texts makes it useless. Texts are compressed
 //! together in blocks.
 
 mod block;

@@ -170,3 +170,39 @@ fn rows_that_name_what_is_not_there_are_damage() {
         assert_eq!(set, set_of(&texts[1], 3));
     }
 }
+
+/// Whoever can write good checksums can write other answers, but no panic, and nothing but damage.
+#[test]
+fn heads_of_blocks_are_not_trusted() {
+    let texts: Vec<Vec<u64>> =
+        (0..4).map(|text| (0..sized(30_000, 30)).map(|i| hashed(text + i % 90)).collect()).collect();
+    let (run, stored) = written(&texts, 3);
+    let mut words = Vec::new();
+    let heap = run.heap(TOKENS).expect("tokens");
+    heap.read(0, heap.len() as usize, &mut words).expect("read");
+    let vocabulary: Vec<[u64; 3]> = {
+        let (mut scan, mut rows) = (run.rows(VOCABULARIES.kind).expect("rows").scan(&[], None), Vec::new());
+        while let Some(row) = scan.next_row().expect("read") {
+            rows.push(*row.first_chunk().expect("three words"));
+        }
+        rows
+    };
+    for (at, bit) in (0..2).flat_map(|at| (0..64).map(move |bit| (at, bit))) {
+        let mut changed = words.clone();
+        changed[stored[1].start as usize + at] ^= 1 << bit;
+        let storage = Simulated::default();
+        let mut writer = RunWriter::create(&storage, "a", 1, 2).expect("created");
+        writer.heap(TOKENS).and_then(|()| writer.push(&changed)).expect("written");
+        writer.rows(VOCABULARIES.kind, VOCABULARIES.shape).expect("begun");
+        vocabulary.iter().try_for_each(|row| writer.push(row)).expect("written");
+        writer.finish().expect("finished");
+        let damaged = RunReader::open(&storage, "a", 1, 2).expect("opened");
+        let (mut cursor, mut set) = (TokenCursor::default(), Vec::new());
+        for text in &stored {
+            match cursor.set(&damaged, text, &mut set) {
+                Ok(()) => assert_eq!(set.len(), text.size as usize),
+                Err(error) => assert!(matches!(error, Error::Damaged { .. }), "{error}"),
+            }
+        }
+    }
+}

@@ -86,7 +86,7 @@ impl TokenWriter {
             encode(some, &mut self.vocabulary, &mut self.codes);
             rest = others;
             let ends = rest.is_empty();
-            let full = self.codes.len() >= BLOCK_BYTES;
+            let full = self.codes.len() + self.lengths.len() >= BLOCK_BYTES;
             if ends || full {
                 self.lengths.push(self.codes.len() - before);
             }
