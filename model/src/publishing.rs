@@ -148,12 +148,7 @@ impl Writer {
     }
 
     /// What neither the last commit names nor one before it that stays, to be removed from the end of the list on.
-    fn superseded(
-        &self,
-        folder: &Folder,
-        flaw: Option<Flaw>,
-        may_go: impl Fn(Name) -> bool,
-    ) -> Vec<Name> {
+    fn superseded(&self, folder: &Folder, flaw: Option<Flaw>, may_go: impl Fn(Name) -> bool) -> Vec<Name> {
         let last = self.last();
         let newest = self.older.len().saturating_sub(1);
         let older = match flaw {

@@ -14,6 +14,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::Posting;
 use crate::limits::sized;
+use crate::similarity::AcceptanceRule;
 
 /// High bits of a key that are kept, where that will do. Of 2^28 postings one in 4,096 that is met has another key.
 const KEY_BITS: u32 = sized(40, 24);
@@ -28,7 +29,7 @@ pub struct PostingForm {
 impl PostingForm {
     /// That of a collection of this configuration.
     pub fn of(config: &Config) -> PostingForm {
-        let proposes = config.rule().is_some_and(|rule| rule.has_prefixes());
+        let proposes = config.rule().is_some_and(AcceptanceRule::has_prefixes);
         PostingForm { cut: if proposes { u64::BITS - KEY_BITS } else { 0 } }
     }
 

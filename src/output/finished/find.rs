@@ -109,7 +109,7 @@ impl FinishedFind<'_> {
     /// Where many have one id, some come without a text.
     ///
     /// # Errors
-    /// [`Error::Interrupted`], and [`Error::Io`].
+    /// [`crate::error::Error::Interrupted`], and [`crate::error::Error::Io`].
     pub fn find(
         &self,
         ids: &BTreeSet<String>,
@@ -190,7 +190,7 @@ impl FinishedFind<'_> {
 /// What questions about a run read of records.
 ///
 /// # Errors
-/// [`Error::Config`] of a configuration that no run can have.
+/// [`crate::error::Error::Config`] of a configuration that no run can have.
 pub fn fields_of(run: &FinishedRun) -> Result<Fields> {
     let value = run.config.cluster.keep.field().map(FieldPath::parse).transpose()?;
     Ok(Fields { value, ..Fields::of(&run.config.input)? })

@@ -112,7 +112,7 @@ fn a_long_text_goes_on_from_block_to_block() {
 #[test]
 fn a_vocabulary_gives_way_to_one_that_serves() {
     let words = MOST_TOKENS as u64 * 2;
-    let site = |site: u64| (0..5 * words).map(move |i| hashed(site << 32 | hashed(i) % words));
+    let site = |site: u64| (0..5 * words).map(move |i| hashed((site << 32) | (hashed(i) % words)));
     let texts: Vec<Vec<u64>> = (0..3)
         .flat_map(|number| {
             site(number)
