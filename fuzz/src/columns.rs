@@ -172,7 +172,7 @@ fn leaf_rows<T: DataType>(
     let mut column = file.rows::<T>(group, leaf)?;
     let mut left = rows;
     while left > 0 {
-        let read = column.read(left.min(5))?;
+        let (read, _) = column.read(left.min(5))?;
         assert!(read > 0 && read <= left, "{read} of {left} rows");
         left -= read;
         let passed = left.min(2);
