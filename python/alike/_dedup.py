@@ -49,7 +49,8 @@ def dedup(
 
     `against` is what to remove near-duplicates of, too: a table, paths, a collection, or a dict of these by their names.
 
-    Ids come back as texts, and in what `explain` says as what they were. Rows of `against` without ids are known as "against:0" and so on, or by the name of their table.
+    Ids come back as texts, and in what `explain` says as what they were. Rows of `against` without ids are known as
+    "against:0" and so on, or by the name of their table.
 
     Every other option of `alike dedup` is an argument: `ngram=3`, `clustering="transitive"`, `memory="2G"`, `workers=1`,
     `preset="web"`, `missing_text="keep"`, `max_rejected=50`. With `pairs` all pairs are listed at once, which takes longer
