@@ -547,6 +547,7 @@
 //! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes
 //! - `collection/tables/tokens/cursor.rs` - reading tokens, and the sets that follow from them
+//! - `collection/tables/tokens/cursors.rs` - the same, of several runs by turns
 //! - `collection/tables/tokens/vocabulary.rs` - which tokens have numbers
 //! - `collection/tables/tokens/writer.rs` - writing tokens, block by block
 //! - `collection/tables/frozen.rs` - the tables that a collection was created with
@@ -611,6 +612,7 @@
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/documents.rs` - what becomes of documents
 //! - `collection/load/settle/components.rs` - what becomes of contents and components
+//! - `collection/load/settle/contents.rs` - the contents that a load touches, found at once
 //! - `collection/load/settle/span.rs` - hot groups, as far as they join components
 //! - `collection/load/measure.rs` - pairs of a load's hot groups, each measured once
 //! - `collection/load/recollider.rs` - colliding a stored content again

@@ -149,6 +149,15 @@ impl RunDocuments {
         })
     }
 
+    /// The line of a record that was read, in its file, counted from 1, and its id, if it has one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn line_and_id(&self, doc: Doc) -> Result<(u64, Option<DocumentName<'_>>)> {
+        let (line, id) = self.catalogue.name(doc)?;
+        Ok((self.inputs.line_at(self.catalogue.position(doc), line), id))
+    }
+
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and hands them on; those of
     /// stored documents are stored already.
     ///

@@ -1,12 +1,13 @@
 //! The end of a load: what its epochs make of the clusters, and the commit.
 
 use std::sync::Arc;
+use std::thread;
 
 use crate::collection::commit::changes::CommitNote;
 use crate::collection::distributed::protocol::release_followers;
 use crate::collection::load::diff_clusters::{ClusterDiff, Divide, diff_clusters};
 use crate::collection::load::divide::Guarantee;
-use crate::collection::load::prepare::{Batch, FEW, Prepared};
+use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
 use crate::collection::load::report::Report;
 use crate::collection::load::settle::{CHANGE, compute_removals};
@@ -14,9 +15,9 @@ use crate::collection::load::write::{missing, write_clusters, write_lines};
 use crate::collection::maintain::compact::after_load;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::tables::Tables;
-use crate::collection::tables::sources::sources_of;
+use crate::collection::tables::sources::{SourceEntry, sources_of};
 use crate::config::Clustering;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flow::{Budget, Components, Contractor, Share};
 use crate::metrics::Metric;
 use crate::progress::Stage;
@@ -37,7 +38,8 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of reading and writing the collection, and of `accept`.
     pub fn commit_if(mut self, accept: impl FnOnce(&Report) -> Result<()>) -> Result<Report> {
-        let (outcome, mut report) = self.work_out().map_err(|error| self.writer.with_advice(error))?;
+        let (worked_out, sources) = self.work_out_beside_sources();
+        let (outcome, mut report) = worked_out.map_err(|error| self.writer.with_advice(error))?;
         if let Err(error) = accept(&report) {
             self.give_up(&error)?;
             return Err(error);
@@ -50,7 +52,7 @@ impl Prepared<'_> {
             return Ok(report);
         }
         self.progress.enter(Stage::Write, 0);
-        self.publish(&outcome)?;
+        self.publish(&outcome, &sources()?)?;
         report.commit = Some(self.next.commit);
         let first = self.writer.snapshot().runs().len();
         let written = self.next.runs[first..].iter().map(|run| run.bytes).sum();
@@ -74,6 +76,23 @@ impl Prepared<'_> {
         let (_, report) = self.work_out().map_err(|error| self.writer.with_advice(error))?;
         let commit = report.changes_documents().then_some(self.next.commit);
         Ok(Report { commit, ..report })
+    }
+
+    /// Works out what becomes of clusters, while other threads digest the sources again; but not those of a load that changes nothing.
+    fn work_out_beside_sources(
+        &mut self,
+    ) -> (Result<(ClusterDiff, Report)>, impl FnOnce() -> Result<Vec<SourceEntry>> + use<>) {
+        let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
+        let (sources, first_file) = (self.batch.sources.clone(), self.next.next_file);
+        let (threads, progress) = (self.batch.resources.workers, Arc::clone(&self.progress));
+        let digest = move || sources_of(&sources, &unread, first_file, threads, &progress);
+        let changes = self.ahead.runs().len() > self.writer.snapshot().runs().len();
+        let (worked_out, digested) = thread::scope(|scope| {
+            let digested = changes.then(|| scope.spawn(&digest));
+            let panicked = |_| Err(Error::Worker("a thread that reads files again panicked".into()));
+            (self.work_out(), digested.map(|thread| thread.join().unwrap_or_else(panicked)))
+        });
+        (worked_out, move || digested.unwrap_or_else(digest))
     }
 
     /// Works out what becomes of clusters.
@@ -174,12 +193,9 @@ impl Prepared<'_> {
     }
 
     /// Writes what becomes of clusters, and names it in the next commit.
-    fn publish(&mut self, outcome: &ClusterDiff) -> Result<()> {
-        let Batch { sources, resources, .. } = &self.batch;
-        let unread: Vec<u32> = self.refused.iter().filter_map(|row| row.unread).collect();
-        let sources = sources_of(sources, &unread, self.next.next_file, resources.workers, &self.progress)?;
+    fn publish(&mut self, outcome: &ClusterDiff, sources: &[SourceEntry]) -> Result<()> {
         let (id, run) = self.writer.begin_run(&mut self.next)?;
-        let written = [(id, write_clusters(run, outcome, &sources)?)];
+        let written = [(id, write_clusters(run, outcome, sources)?)];
         self.name(&written)?;
         let mut log = self.writer.begin_changes(&self.next)?;
         write_lines(&mut log, &outcome.lines)?;

@@ -1,7 +1,7 @@
 //! What a load makes of clusters: worked out once, from the tables before the load, the tables after it, and the runs between
 //! them, whatever epochs these came in.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use crate::collection::load::match_clusters::{After, Before, ClusterMatching, ma
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
-use crate::collection::tables::clusters::{cluster_rows, document_counts, documents_of, places_of};
-use crate::collection::tables::components::{Members, components};
+use crate::collection::tables::clusters::{cluster_rows, documents_of, places_of};
+use crate::collection::tables::components::{Members, components, each_component};
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
@@ -73,9 +73,9 @@ pub fn diff_clusters(
         Diffing { before, after, new, progress, budget, outcome, contents: Vec::new(), gone: Vec::new() };
     diffing.documents()?;
     diffing.touched()?;
-    let labels = diffing.labels()?;
-    let old = diffing.clusters_before(&labels, divide.is_some())?;
-    let places = diffing.clusters_after(&labels, &old, divide)?;
+    let touched = diffing.labels()?;
+    let old = diffing.clusters_before(&touched.labels, divide.is_some())?;
+    let places = diffing.clusters_after(&touched, &old, divide)?;
     diffing.decide(load, keep, &old, places)?;
     Ok(diffing.outcome)
 }
@@ -87,6 +87,14 @@ const CONTENT: usize = 160;
 /// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is written, and where
 /// it was and is.
 const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
+
+/// The components that a load touches.
+struct TouchedComponents {
+    /// Their labels before and after the load, ascending.
+    labels: Vec<u32>,
+    /// How many documents each content has now that anything was said of.
+    documents: Vec<u32>,
+}
 
 /// A cluster before the load, with its row.
 struct Old {
@@ -176,20 +184,23 @@ impl Diffing<'_> {
     }
 
     /// The labels that these contents had and have.
-    fn labels(&self) -> Result<BTreeSet<u32>> {
-        let mut labels = Vec::new();
+    fn labels(&self) -> Result<TouchedComponents> {
+        let (mut labels, mut documents) = (Vec::new(), vec![0; self.contents.len()]);
         for tables in [self.before, self.after] {
-            tables.newest(CONTENTS, &self.contents, &mut |_, _, row| {
+            tables.newest(CONTENTS, &self.contents, &mut |at, _, row| {
                 let content = StoredContent::of_row(row);
                 labels.extend(content.is_live().then_some(content.at.component));
+                documents[at] = content.documents;
                 Ok(())
             })?;
         }
-        Ok(labels.into_iter().collect())
+        labels.sort_unstable();
+        labels.dedup();
+        Ok(TouchedComponents { labels, documents })
     }
 
     /// The clusters of these components before the load.
-    fn clusters_before(&self, labels: &BTreeSet<u32>, divided: bool) -> Result<Vec<Old>> {
+    fn clusters_before(&self, labels: &[u32], divided: bool) -> Result<Vec<Old>> {
         let rows = cluster_rows(self.before, labels)?;
         let members = components(self.before, &rows.keys().map(|at| at.component).collect())?;
         let contents: Vec<Doc> = members.values().flatten().copied().collect();
@@ -202,19 +213,23 @@ impl Diffing<'_> {
     /// The documents of the clusters of these components after the load, by place.
     fn clusters_after(
         &mut self,
-        labels: &BTreeSet<u32>,
+        touched: &TouchedComponents,
         old: &[Old],
         divide: Option<&mut dyn Divide>,
     ) -> Result<BTreeMap<ClusterKey, Vec<u128>>> {
-        let mut members = components(self.after, labels)?;
-        let counts = document_counts(self.after, &self.contents)?;
         let had: HashSet<u32> = old.iter().map(|old| old.at.component).collect();
-        // Most new texts are like no other.
-        members.retain(|label, contents| match contents[..] {
-            [] => false,
-            [content] => had.contains(label) || counts.get(&content) != Some(&1),
-            _ => true,
-        });
+        let documents = |content: Doc| {
+            let at = self.contents.binary_search(&content.into()).ok();
+            at.map(|at| touched.documents[at])
+        };
+        let mut members = Members::new();
+        each_component(self.after, &touched.labels, &mut |label, contents| {
+            // Most new texts are like no other.
+            let alone = matches!(contents, [content] if documents(*content) == Some(1));
+            if !alone || had.contains(&label) {
+                members.insert(label, contents.to_vec());
+            }
+        })?;
         let mut places = HashMap::new();
         if let Some(divide) = divide {
             places = divide.divide(self.after, &members)?;

@@ -197,7 +197,9 @@ impl ClusterMatching {
     ) {
         for (old, heir) in heirs.iter().enumerate() {
             let from = before[old].id;
-            let into = shared.iter().filter(|(of, ..)| *of == old);
+            let (first, end) =
+                (shared.partition_point(|(of, ..)| *of < old), shared.partition_point(|(of, ..)| *of <= old));
+            let into = shared[first..end].iter();
             match heir {
                 None => {
                     match into.max_by_key(|(_, new, count)| (*count, std::cmp::Reverse(self.numbers[*new]))) {

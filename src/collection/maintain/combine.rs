@@ -21,7 +21,7 @@ use crate::collection::tables::rows::{
     StoredScope, StoredSignature, StoredText,
 };
 use crate::collection::tables::sources::{SourceEntry, name_words};
-use crate::collection::tables::tokens::{TokenCursor, TokenWriter};
+use crate::collection::tables::tokens::{TokenCursors, TokenWriter};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::config::Config;
 use crate::document::Position;
@@ -313,9 +313,9 @@ impl Combining<'_> {
     /// Writes the tokens of texts anew, in vocabularies of this run, and the texts.
     fn tokens(&mut self, ngram: usize) -> Result<()> {
         let mut writer = TokenWriter::begin(ngram, &mut self.run)?;
-        let mut cursor = TokenCursor::default();
+        let mut cursors = TokenCursors::default();
         self.each(TEXTS, text_stays, &mut |run, row, from| {
-            writer.push(cursor.tokens(from, &StoredText::of_row(row))?, run)
+            writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)
         })?;
         writer.finish(&mut self.run)?;
         let mut places = writer.places();

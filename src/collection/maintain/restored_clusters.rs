@@ -169,7 +169,7 @@ impl Restoring<'_> {
 
     /// The clusters of these components in one of both states.
     fn clusters_of(&self, tables: &Tables, divided: bool) -> Result<ByNumber> {
-        let rows = cluster_rows(tables, &self.labels)?;
+        let rows = cluster_rows(tables, &self.labels.iter().copied().collect::<Vec<_>>())?;
         self.allow(rows.values().fold(0, |sum: u64, row| sum.saturating_add(row.documents)) * COMPARED)?;
         let members = components(tables, &rows.keys().map(|at| at.component).collect())?;
         let contents: Vec<Doc> = members.values().flatten().copied().collect();

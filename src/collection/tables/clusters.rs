@@ -1,6 +1,6 @@
 //! Clusters as they are stored: their rows, and the documents of each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
@@ -11,10 +11,10 @@ use crate::collection::tables::rows::{ClusterKey, StoredCluster, StoredContent, 
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 
-/// The clusters of components.
+/// The clusters of components, of ascending labels.
 pub(in crate::collection) fn cluster_rows(
     tables: &Tables,
-    labels: &BTreeSet<u32>,
+    labels: &[u32],
 ) -> Result<BTreeMap<ClusterKey, StoredCluster>> {
     let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
     let mut rows = BTreeMap::new();
@@ -52,17 +52,6 @@ pub(in crate::collection) fn documents_of(
         Ok(())
     })?;
     Ok(documents)
-}
-
-/// How many documents contents have.
-pub(in crate::collection) fn document_counts(tables: &Tables, contents: &[u64]) -> Result<HashMap<Doc, u32>> {
-    let mut counts = HashMap::with_capacity(contents.len());
-    tables.newest(CONTENTS, contents, &mut |_, _, row| {
-        let content = StoredContent::of_row(row);
-        counts.insert(content.content as Doc, content.documents);
-        Ok(())
-    })?;
-    Ok(counts)
 }
 
 /// The places of contents in their components.

@@ -13,18 +13,37 @@ pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;
 
 /// The live contents of components.
 pub(in crate::collection) fn components(tables: &Tables, labels: &BTreeSet<u32>) -> Result<Members> {
-    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
     let mut members: Members = labels.iter().map(|label| (*label, Vec::new())).collect();
-    tables.beginning(COMPONENTS, 1, &keys, &mut |_, row| {
-        let row = StoredComponent::of_row(row);
-        if row.is
-            && let Some(members) = members.get_mut(&(row.component as u32))
-        {
-            members.push(row.content as Doc);
-        }
-        Ok(())
+    let labels: Vec<u32> = labels.iter().copied().collect();
+    each_component(tables, &labels, &mut |label, contents| {
+        members.insert(label, contents.to_vec());
     })?;
     Ok(members)
+}
+
+/// Hands on the live contents of components, ascending labels, one component after the other; those that have none are passed
+/// over.
+pub(in crate::collection) fn each_component(
+    tables: &Tables,
+    labels: &[u32],
+    each: &mut dyn FnMut(u32, &[Doc]),
+) -> Result<()> {
+    let keys: Vec<u64> = labels.iter().map(|label| u64::from(*label)).collect();
+    let (mut of, mut contents) = (0, Vec::new());
+    tables.beginning(COMPONENTS, 1, &keys, &mut |at, row| {
+        if at != of && !contents.is_empty() {
+            each(labels[of], &contents);
+            contents.clear();
+        }
+        of = at;
+        let row = StoredComponent::of_row(row);
+        contents.extend(row.is.then_some(row.content as Doc));
+        Ok(())
+    })?;
+    if !contents.is_empty() {
+        each(labels[of], &contents);
+    }
+    Ok(())
 }
 
 /// The stored links of some contents.

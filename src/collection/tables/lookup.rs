@@ -59,7 +59,8 @@ pub fn cluster_keys(
 /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn clusters(tables: &Tables, contents: impl Iterator<Item = Doc>) -> Result<BTreeMap<Doc, ClusterId>> {
     let places = cluster_keys(tables, contents)?;
-    let rows = cluster_rows(tables, &places.values().map(|at| at.component).collect())?;
+    let labels: BTreeSet<u32> = places.values().map(|at| at.component).collect();
+    let rows = cluster_rows(tables, &labels.into_iter().collect::<Vec<_>>())?;
     let cluster =
         |(content, at): (Doc, ClusterKey)| rows.get(&at).map(|row| (content, ClusterId(row.number)));
     Ok(places.into_iter().filter_map(cluster).collect())

@@ -7,7 +7,7 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredScope, StoredText};
-use crate::collection::tables::tokens::TokenCursor;
+use crate::collection::tables::tokens::TokenCursors;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use std::sync::{Mutex, PoisonError};
@@ -70,11 +70,11 @@ fn each_set_in(
     }
 }
 
-/// Reads of sets that come in about the order in which they lie.
+/// Reads of sets that come in about the order in which they lie, run by run.
 #[derive(Debug, Default)]
 pub struct SetCursor {
     sets: HeapCursor,
-    tokens: TokenCursor,
+    tokens: TokenCursors,
 }
 
 /// Cursors of those who ask for one set at a time, from any thread.
@@ -87,7 +87,7 @@ impl SetCursors {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
-        self.with(&|cursor| cursor.tokens.is_at(run, text), &mut |cursor| cursor.read(run, text, set))
+        self.with(&|cursor| cursor.tokens.are_at(run, text), &mut |cursor| cursor.read(run, text, set))
     }
 
     /// The set of a content, given the tables: what [`read_set`] does.
@@ -123,7 +123,7 @@ impl SetCursor {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&mut self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
         if run.heap(TOKENS).is_some() {
-            return self.tokens.set(run, text, set);
+            return self.tokens.of(run).set(run, text, set);
         }
         let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
         set.clear();

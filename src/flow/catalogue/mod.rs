@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::config::Keep;
 use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
+use crate::flow::catalogue::names::Name;
 use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::distributed::topology::Topology;
@@ -229,6 +230,15 @@ impl Catalogue {
     pub fn label(&self, doc: Doc) -> Result<Option<DocumentName<'_>>> {
         let (segment, row) = self.segment(doc);
         Ok(segment.name(row)?.1)
+    }
+
+    /// The document's line, counted from 1 within its unit of reading, and its id, if its record has one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if they are on disk and cannot be read.
+    pub fn name(&self, doc: Doc) -> Result<Name<'_>> {
+        let (segment, row) = self.segment(doc);
+        segment.name(row)
     }
 
     /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one. Where it compares

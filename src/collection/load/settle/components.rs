@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
+use super::contents::{Content, Contents};
 use super::span::span;
-use super::{Content, MEMBER, Settling};
+use super::{MEMBER, Settling};
 use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::measure::Measuring;
 use crate::collection::load::parts::{Recollide, parts, search};
@@ -23,41 +24,58 @@ use crate::flow::{Change, ChangeKind, Contractor};
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
 
+/// What takes part in unions, ascending, and the number among them of each content of [`Contents`].
+struct Nodes {
+    nodes: Vec<Node>,
+    numbers: Vec<u32>,
+}
+
+/// The number of a content that no document has any more.
+const NOT_LIVE: u32 = u32::MAX;
+
+/// The labels that are there of the nodes that become one.
+fn labels(group: &[(u32, Node)]) -> impl Iterator<Item = u32> + Clone {
+    group.iter().filter_map(|(_, (new, label))| (*new == 0).then_some(*label))
+}
+
 impl Settling<'_> {
     /// Looks up the contents that the load touches or links to.
     pub(super) fn find_contents(&mut self) -> Result<()> {
         let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
-        let hot_members = self.loaded.hot_groups.iter().flatten().copied();
-        let met: HashSet<Doc> = links.chain(hot_members).filter(|content| *content != NO_DOC).collect();
-        for content in met {
-            self.contents.entry(content).or_default();
-        }
-        let stored: Vec<u64> = self.contents.range(..base).map(|(content, _)| u64::from(*content)).collect();
-        let (contents, mut found) = (&mut self.contents, 0);
+        let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flatten().copied().collect();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.extend(links.chain(hot_members).filter(|content| *content != NO_DOC));
+        self.contents = Contents::new(touched, base);
+        let rows = self.contents.stored_mut();
+        let stored: Vec<u64> = rows.iter().map(|(content, _)| u64::from(*content)).collect();
+        let mut found = 0;
         self.tables.newest(CONTENTS, &stored, &mut |at, _, row| {
             found += 1;
-            if let Some(content) = contents.get_mut(&(stored[at] as Doc)) {
-                let StoredContent { documents, at, .. } = StoredContent::of_row(row);
-                *content = Content { before: documents, after: documents, label: Some(at.component) };
-            }
+            let StoredContent { documents, at: place, .. } = StoredContent::of_row(row);
+            let label = Some(place.component);
+            rows[at].1 = Content { before: documents, after: documents, label, relabelled: None };
             Ok(())
         })?;
         if found < stored.len() {
             return Err(missing(self.tables, NO_DOC));
         }
         for ((content, _), comes) in &self.delta.members {
-            if let Some(content) = self.contents.get_mut(content) {
+            if let Some(content) = self.contents.get_mut(*content) {
                 content.after = if *comes { content.after + 1 } else { content.after.saturating_sub(1) };
             }
         }
         Ok(())
     }
 
-    /// The label of a content after splits and unions; `None` for a new one that no union has met.
-    fn label(&self, content: Doc) -> Option<u32> {
-        let after = self.relabelled.get(&content).copied();
-        after.or_else(|| self.contents.get(&content).and_then(|content| content.label))
+    /// Gives a content another label.
+    fn relabel(&mut self, content: Doc, label: u32) {
+        match self.contents.get_mut(content) {
+            Some(content) => content.relabelled = Some(label),
+            None => {
+                self.relabelled.insert(content, label);
+            }
+        }
     }
 
     fn fresh_label(&mut self) -> u32 {
@@ -73,7 +91,7 @@ impl Settling<'_> {
     pub(super) fn split(&mut self, recollide: &mut dyn Recollide) -> Result<()> {
         let mut gone: Members = BTreeMap::new();
         let goes = |content: &Content| content.before > 0 && content.after == 0;
-        for (doc, content) in self.contents.iter().filter(|(_, content)| goes(content)) {
+        for (doc, content) in self.contents.rows().iter().filter(|(_, content)| goes(content)) {
             gone.entry(content.label.unwrap_or(u32::MAX)).or_default().push(*doc);
         }
         let members = components(self.tables, &gone.keys().copied().collect())?;
@@ -101,7 +119,7 @@ impl Settling<'_> {
                 let fresh = self.fresh_label();
                 for doc in part {
                     self.delta.components.extend([((label, doc), false), ((fresh, doc), true)]);
-                    self.relabelled.insert(doc, fresh);
+                    self.relabel(doc, fresh);
                 }
             }
         }
@@ -110,22 +128,18 @@ impl Settling<'_> {
 
     /// Joins components by new links.
     pub(super) fn join(&mut self) -> Result<()> {
-        let live: Vec<Doc> =
-            self.contents.iter().filter(|(_, content)| content.after > 0).map(|(doc, _)| *doc).collect();
-        let node = |content: Doc| self.label(content).map_or((1, content), |label| (0, label));
-        let mut nodes: Vec<Node> = live.iter().map(|content| node(*content)).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let number = |content: Doc| nodes.binary_search(&node(content)).map_or(0, |at| at as u32);
-        // Hot groups have the same contents in them again and again.
-        let numbers: HashMap<Doc, u32> = live.iter().map(|content| (*content, number(*content))).collect();
+        let Nodes { nodes, numbers } = self.nodes();
+        let number = |content: Doc| {
+            let number = self.contents.row(content).map(|row| numbers[row]);
+            number.filter(|number| *number != NOT_LIVE)
+        };
         let mut forest = Forest::new(nodes.len());
         let mut links = Vec::new();
         let mut edges = Vec::new();
         for link in &self.loaded.links {
             let (a, b) = link.pair.docs();
-            if let (Some(x), Some(y)) = (numbers.get(&a), numbers.get(&b)) {
-                edges.push((*x, *y));
+            if let (Some(x), Some(y)) = (number(a), number(b)) {
+                edges.push((x, y));
                 links.push((a, b, link.shared));
             }
         }
@@ -141,26 +155,51 @@ impl Settling<'_> {
         for hot_group in &self.loaded.hot_groups {
             run.context.status.progress.check()?;
             let members =
-                hot_group.iter().filter_map(|content| Some((*numbers.get(content)?, *content))).collect();
+                hot_group.iter().filter_map(|content| Some((number(*content)?, *content))).collect();
             links.append(&mut span(members, run.documents.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));
-        let mut groups: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
-        for (at, node) in (0..).zip(&nodes) {
-            groups.entry(forest.find(at)).or_default().push(*node);
-        }
-        let mut united = self.united(groups.values())?;
+        let mut by_root: Vec<(u32, Node)> =
+            (0..).zip(&nodes).map(|(at, node)| (forest.find(at), *node)).collect();
+        by_root.sort_unstable();
+        let groups: Vec<&[(u32, Node)]> = by_root.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut united = self.united(&groups)?;
         self.hold(united.values().map(Vec::len).sum(), MEMBER)?;
-        groups.into_values().for_each(|group| self.unite(&group, &mut united));
+        groups.into_iter().for_each(|group| self.unite(group, &mut united));
         Ok(())
     }
 
+    /// What takes part in unions, and which of them each live content is.
+    fn nodes(&self) -> Nodes {
+        let live = |(_, content): &&(Doc, Content)| content.after > 0;
+        let labelled = |(_, content): &(Doc, Content)| content.relabelled.or(content.label);
+        let mut nodes: Vec<Node> =
+            self.contents.rows().iter().filter(live).filter_map(labelled).map(|label| (0, label)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let labels = nodes.len();
+        let mut numbers = Vec::with_capacity(self.contents.rows().len());
+        for row in self.contents.rows() {
+            numbers.push(match labelled(row) {
+                _ if row.1.after == 0 => NOT_LIVE,
+                // Contents ascend, so that all nodes do.
+                None => {
+                    nodes.push((1, row.0));
+                    nodes.len() as u32 - 1
+                }
+                Some(label) => nodes[..labels].binary_search(&(0, label)).map_or(0, |at| at as u32),
+            });
+        }
+        Nodes { nodes, numbers }
+    }
+
     /// The contents, after splits, of the components that become one with others.
-    fn united<'g>(&self, groups: impl Iterator<Item = &'g Vec<Node>>) -> Result<Members> {
-        let labels =
-            |group: &'g Vec<Node>| group.iter().filter(|(new, _)| *new == 0).map(|(_, label)| *label);
-        let several = groups.filter(|group| labels(group).nth(1).is_some());
-        let wanted: BTreeSet<u32> = several.flat_map(labels).collect();
+    fn united(&self, groups: &[&[(u32, Node)]]) -> Result<Members> {
+        let several = groups.iter().filter(|group| labels(group).nth(1).is_some());
+        let wanted: BTreeSet<u32> = several.flat_map(|group| labels(group)).collect();
+        if wanted.is_empty() {
+            return Ok(Members::new());
+        }
         let mut members = components(self.tables, &wanted)?;
         let mut changed: BTreeMap<(u32, Doc), bool> = BTreeMap::new();
         changed.extend(self.delta.components.iter().copied());
@@ -173,12 +212,13 @@ impl Settling<'_> {
     }
 
     /// Makes components and new contents one component, under the label of the largest.
-    fn unite(&mut self, group: &[Node], united: &mut Members) {
-        let labels = group.iter().filter(|(new, _)| *new == 0).map(|(_, label)| *label);
+    fn unite(&mut self, group: &[(u32, Node)], united: &mut Members) {
+        let labels = labels(group);
         let size = |label: &u32| (united.get(label).map_or(0, Vec::len), Reverse(*label));
         let largest = labels.clone().max_by_key(size);
         let winner = largest.unwrap_or_else(|| self.fresh_label());
-        let mut coming: Vec<Doc> = group.iter().filter(|(new, _)| *new == 1).map(|(_, doc)| *doc).collect();
+        let mut coming: Vec<Doc> =
+            group.iter().filter_map(|(_, (new, doc))| (*new == 1).then_some(*doc)).collect();
         for label in labels.filter(|label| *label != winner) {
             let moved = united.remove(&label).unwrap_or_default();
             self.delta.components.extend(moved.iter().map(|doc| ((label, *doc), false)));
@@ -186,24 +226,14 @@ impl Settling<'_> {
         }
         for doc in coming {
             self.delta.components.push(((winner, doc), true));
-            self.relabelled.insert(doc, winner);
+            self.relabel(doc, winner);
         }
     }
 
     /// Notes the contents whose count or label is another one now, and the digests of those that come and go.
     pub(super) fn note_contents(&mut self) -> Result<()> {
-        let moved = self.relabelled.keys().filter(|doc| !self.contents.contains_key(*doc));
-        let mut moved: Vec<u64> = moved.map(|doc| u64::from(*doc)).collect();
-        moved.sort_unstable();
-        let contents = &mut self.contents;
-        self.tables.newest(CONTENTS, &moved, &mut |_, _, row| {
-            let StoredContent { content, documents, at } = StoredContent::of_row(row);
-            let label = Some(at.component);
-            contents.insert(content as Doc, Content { before: documents, after: documents, label });
-            Ok(())
-        })?;
-        for (doc, content) in &self.contents {
-            let label = self.label(*doc).unwrap_or(u32::MAX);
+        for (doc, content) in self.contents.rows() {
+            let label = content.relabelled.or(content.label).unwrap_or(u32::MAX);
             if content.before != content.after || content.label != Some(label) {
                 self.delta.contents.push((*doc, (content.after, label)));
             }
@@ -211,10 +241,18 @@ impl Settling<'_> {
                 self.delta.dead.push(*doc);
             }
         }
+        let mut moved: Vec<u64> = self.relabelled.keys().map(|doc| u64::from(*doc)).collect();
+        moved.sort_unstable();
+        let (contents, relabelled) = (&mut self.delta.contents, &self.relabelled);
+        self.tables.newest(CONTENTS, &moved, &mut |_, _, row| {
+            let StoredContent { content, documents, at } = StoredContent::of_row(row);
+            let label = relabelled.get(&(content as Doc)).copied().filter(|label| *label != at.component);
+            contents.extend(label.map(|label| (content as Doc, (documents, label))));
+            Ok(())
+        })?;
+        contents.sort_unstable_by_key(|(content, _)| *content);
         let came = |change: &Change| match (change.kind, change.doc) {
-            (ChangeKind::Text(digest), Some(doc)) => {
-                self.contents.contains_key(&doc).then_some((digest, doc))
-            }
+            (ChangeKind::Text(digest), Some(doc)) => self.contents.row(doc).map(|_| (digest, doc)),
             _ => None,
         };
         let new: Vec<(u128, Doc)> = self.loaded.changes.iter().filter_map(came).collect();

@@ -1,122 +1,186 @@
 //! What becomes of each document.
 
+use std::thread;
+
 use hashbrown::HashMap;
 
-use super::Settling;
+use super::{Delta, LoadNumbers, Settling};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
+use crate::collection::tables::member::Member;
 use crate::document::{Doc, NO_DOC, Position};
-use crate::error::Result;
-use crate::flow::{Change, ChangeKind, id_digest};
+use crate::error::{Error, Result};
+use crate::flow::{Change, ChangeKind, Loaded, id_digest};
+use crate::limits::sized;
+
+/// Fewer changes than this are not worth a thread.
+const FEW: usize = sized(4096, 2);
 
 impl Settling<'_> {
     /// Works out what becomes of each document that the load speaks of. One that an earlier epoch has changed, and that is now what
     /// it was `before` the load, stands where it stood: in one epoch it would never have changed.
     pub(super) fn change_documents(&mut self, before: &Tables) -> Result<()> {
-        let firsts = self.loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
+        let loaded = self.loaded;
+        let firsts = loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
         let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
-        let changed = |change: &&Change| change.kind != ChangeKind::Unchanged;
-        let mut changes: Vec<&Change> = self.loaded.changes.iter().filter(changed).collect();
-        changes.sort_unstable_by_key(|change| change.id);
-        let ids: Vec<u128> = changes.iter().map(|change| change.id).collect();
+        let changed = |(_, change): &(usize, &Change)| change.kind != ChangeKind::Unchanged;
+        let changes = loaded.changes.iter().enumerate().filter(changed);
+        let mut order: Vec<(u128, usize)> = changes.map(|(at, change)| (change.id, at)).collect();
+        order.sort_unstable();
+        let ids: Vec<u128> = order.iter().map(|(id, _)| *id).collect();
         let stored = newest_documents(self.tables, &ids, false)?;
         let in_this_load =
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
-        let again: Vec<u128> = ids.iter().copied().filter(in_this_load).collect();
+        let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
         let originals = newest_documents(before, &again, false)?;
-        for change in changes {
-            let Some(doc) = change.doc else { continue };
-            let old = stored.get(&change.id).map(|member| &member.document);
-            let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
-            let name = self.loaded.run.documents.catalogue.label(doc)?.map(String::from).unwrap_or_default();
-            let content = match change.kind {
-                ChangeKind::Delete => {
-                    self.remove(change.id, old, name);
-                    continue;
-                }
-                ChangeKind::Text(_) => first.get(&doc).copied().unwrap_or(doc),
-                ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
-            };
-            let original = originals.get(&change.id).map(|member| &member.document);
-            let original =
-                original.filter(|original| original.live && original.fingerprint == change.fingerprint);
-            self.put((old, original), content, name, doc, change.fingerprint)?;
-        }
+        let known =
+            Known { loaded, terms: self.terms, first: &first, stored: &stored, originals: &originals };
+        let threads = loaded.run.context.topology.workers();
+        let parts = order.chunks(order.len().div_ceil(threads).max(FEW));
+        let changed: Result<Vec<DocumentChanges>> = thread::scope(|scope| {
+            let threads: Vec<_> = parts.map(|part| scope.spawn(|| known.changes(part))).collect();
+            let panicked = |_| Err(Error::Worker("a thread that settles documents panicked".into()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        changed?.into_iter().for_each(|changed| self.take_in(changed));
         Ok(())
     }
 
-    /// A document has this content now. `old` is what it was, and whether that is gone since an earlier epoch of the load:
-    /// then it never was away. `original` is what it was before the load, if it is that again.
-    fn put(
-        &mut self,
+    /// Documents go that are there.
+    pub(super) fn remove_all(&mut self, gone: &[u128]) -> Result<()> {
+        let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };
+        for (id, member) in newest_documents(self.tables, gone, true)? {
+            changes.remove(id, Some(&member.document), member.name);
+        }
+        self.take_in(changes);
+        Ok(())
+    }
+
+    fn take_in(&mut self, mut changes: DocumentChanges) {
+        let Delta { documents, members, superseded, .. } = &mut self.delta;
+        self.touched.extend(changes.members.iter().map(|((content, _), _)| *content));
+        documents.append(&mut changes.documents);
+        members.append(&mut changes.members);
+        *superseded += changes.superseded;
+    }
+}
+
+/// What is known of the documents that change.
+struct Known<'a> {
+    loaded: &'a Loaded,
+    terms: LoadNumbers,
+    /// The first document of its text, of each copy.
+    first: &'a HashMap<Doc, Doc>,
+    /// Documents as they are stored, and those that this load has changed as they were before it.
+    stored: &'a HashMap<u128, Member>,
+    originals: &'a HashMap<u128, Member>,
+}
+
+impl Known<'_> {
+    /// What becomes of the documents of these changes: those at these places, with the digests of their ids.
+    fn changes(&self, places: &[(u128, usize)]) -> Result<DocumentChanges> {
+        let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };
+        changes.documents.reserve(places.len());
+        for (id, at) in places {
+            let change = &self.loaded.changes[*at];
+            let Some(doc) = change.doc else { continue };
+            let old = self.stored.get(id).map(|member| &member.document);
+            let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
+            let (line, name) = self.loaded.run.documents.line_and_id(doc)?;
+            let name = name.map(String::from).unwrap_or_default();
+            let content = match change.kind {
+                ChangeKind::Delete => {
+                    changes.remove(*id, old, name);
+                    continue;
+                }
+                ChangeKind::Text(_) => self.first.get(&doc).copied().unwrap_or(doc),
+                ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
+            };
+            let original = self.originals.get(id).map(|member| &member.document);
+            let original =
+                original.filter(|original| original.live && original.fingerprint == change.fingerprint);
+            let (document, value) = self.document((old, original), (content, &name, line), doc, change);
+            changes.put(old, document, name, value);
+        }
+        Ok(changes)
+    }
+
+    /// A document as it is now, and the value that the keep policy compares. `old` is what it was, and whether that is gone since
+    /// an earlier epoch of the load: then it never was away. `original` is what it was before the load, if it is that again.
+    fn document(
+        &self,
         (old, original): (Option<&Document>, Option<&Document>),
-        content: Doc,
-        name: String,
+        (content, name, line): (Doc, &str, u64),
         doc: Doc,
-        fingerprint: u128,
-    ) -> Result<()> {
+        change: &Change,
+    ) -> (Document, String) {
         let catalogue = &self.loaded.run.documents.catalogue;
         let (worth, value) = catalogue.keep_key(doc);
-        let value = value.to_owned();
         let position = catalogue.position(doc);
         let position = Position::new(position.file() + self.terms.first_file, position.offset()).to_bits();
-        let id = id_digest(&name);
         let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
         let loads = original.map_or(loads, |original| original.loads);
-        let line = u32::try_from(self.loaded.run.documents.line(doc)?).unwrap_or(u32::MAX);
-        let lengths = (name.len() as u32, value.len() as u32);
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
         let document = Document {
-            id,
+            id: id_digest(name),
             content,
             live: true,
             loads,
             position: original.map_or(position, |original| original.position),
-            fingerprint,
+            fingerprint: change.fingerprint,
             label: 0,
-            lengths,
+            lengths: (name.len() as u32, value.len() as u32),
             worth,
             version: doc,
             line: original.map_or(line, |original| original.line),
             text_bytes: u64::from(catalogue.text_bytes(doc)),
         };
+        (document, value.to_owned())
+    }
+}
+
+/// What becomes of some documents, and of their contents by that.
+#[derive(Debug, Default)]
+struct DocumentChanges {
+    /// The load.
+    load: u32,
+    documents: Vec<(Document, String, String)>,
+    members: Vec<((Doc, u128), bool)>,
+    superseded: u64,
+}
+
+impl DocumentChanges {
+    /// A document is this one now. `old` is what it was.
+    fn put(&mut self, old: Option<&Document>, document: Document, name: String, value: String) {
         self.supersede(old);
+        let (id, content) = (document.id, document.content);
         if old.is_none_or(|old| old.content != content) {
             old.into_iter().for_each(|old| self.count(old.content, id, false));
             self.count(content, id, true);
         }
-        self.delta.documents.push((document, name, value));
-        Ok(())
+        self.documents.push((document, name, value));
     }
 
     /// A document goes. One that is not there leaves a row all the same: from it the load knows what it did not find.
     fn remove(&mut self, id: u128, old: Option<&Document>, name: String) {
         let lengths = (name.len() as u32, 0);
-        let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
+        let loads = (old.map_or(self.load, |old| old.loads.0), self.load);
         let gone = Document { loads, lengths, ..Document::gone(id) };
         self.supersede(old);
         old.into_iter().for_each(|old| self.count(old.content, id, false));
-        self.delta.documents.push((gone, name, String::new()));
-    }
-
-    /// Documents go that are there.
-    pub(super) fn remove_all(&mut self, gone: &[u128]) -> Result<()> {
-        for (id, member) in newest_documents(self.tables, gone, true)? {
-            self.remove(id, Some(&member.document), member.name);
-        }
-        Ok(())
+        self.documents.push((gone, name, String::new()));
     }
 
     /// Counts a document that the load brought in an earlier epoch.
     fn supersede(&mut self, old: Option<&Document>) {
-        self.delta.superseded += u64::from(old.is_some_and(|old| old.loads.1 == self.terms.load));
+        self.superseded += u64::from(old.is_some_and(|old| old.loads.1 == self.load));
     }
 
     /// Counts a document into or out of a content.
     fn count(&mut self, content: Doc, id: u128, comes: bool) {
         if content != NO_DOC {
-            self.delta.members.push(((content, id), comes));
-            self.contents.entry(content).or_default();
+            self.members.push(((content, id), comes));
         }
     }
 }

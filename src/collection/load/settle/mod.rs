@@ -2,12 +2,13 @@
 //! worked out once a load, when all of it is settled: see `diff_clusters.rs`.
 
 mod components;
+mod contents;
 mod documents;
 mod span;
 
-use std::collections::BTreeMap;
-
 use hashbrown::{HashMap, HashSet};
+
+use contents::{Content, Contents};
 
 use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
@@ -53,23 +54,16 @@ pub struct Delta {
     pub next_label: u32,
 }
 
-/// A content while a load is settled.
-#[derive(Clone, Copy, Debug, Default)]
-struct Content {
-    before: u32,
-    after: u32,
-    /// The label before, if it was there.
-    label: Option<u32>,
-}
-
 /// A load being settled.
 struct Settling<'a> {
     tables: &'a Tables,
     loaded: &'a Loaded,
     terms: LoadNumbers,
     delta: Delta,
-    contents: BTreeMap<Doc, Content>,
-    /// Labels that contents have after splits and unions.
+    /// The contents that gain or lose documents, each as often as it does.
+    touched: Vec<Doc>,
+    contents: Contents,
+    /// Labels that other contents have after splits and unions.
     relabelled: HashMap<Doc, u32>,
     /// Bytes that all of it takes, about.
     held: u64,
@@ -137,8 +131,8 @@ impl<'a> Settling<'a> {
         contractor: Option<&'a Contractor>,
     ) -> Settling<'a> {
         let delta = Delta { next_label: terms.next_label, ..Delta::default() };
-        let (contents, relabelled) = (BTreeMap::new(), HashMap::new());
-        Settling { tables, loaded, terms, delta, contents, relabelled, held: 0, contractor }
+        let (touched, contents, relabelled) = Default::default();
+        Settling { tables, loaded, terms, delta, touched, contents, relabelled, held: 0, contractor }
     }
 
     /// Notes that so many things of so many bytes are held from here on, and refuses what does not fit.

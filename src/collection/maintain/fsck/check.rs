@@ -61,7 +61,6 @@ pub(super) struct Fact {
     /// Sums that have to come out as 0.
     pub(super) members: u64,
     pub(super) links: u64,
-    pub(super) postings: u64,
     pub(super) signature: u64,
     /// What its keys are made different by, where not all documents are compared.
     pub(super) salt: Option<u64>,
@@ -84,6 +83,9 @@ pub(super) struct Check<'a> {
     pub(super) each: &'a mut dyn FnMut(Finding),
     pub(super) report: FsckReport,
     pub(super) facts: HashMap<Doc, Fact>,
+    /// Sums of the postings of live contents, which have to come out as 0. Rows come in the order of keys, so that each is another
+    /// content's: apart from the other facts more of them are near.
+    pub(super) postings: HashMap<Doc, u64>,
     pub(super) origins: Origins,
     pub(super) dead: Bits,
     pub(super) rows: u64,

@@ -15,9 +15,7 @@ mod sources;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
-use self::check::{Check, Fact, Origins};
+use self::check::{Check, Fact};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
 
@@ -47,10 +45,22 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         ..FsckReport::default()
     };
     progress.enter(Stage::Verify, report.bytes);
-    let (facts, origins, keys) = (HashMap::new(), Origins::default(), Vec::new());
+    let (facts, postings, origins, keys) = Default::default();
     let (dead, rows, sketcher) = (Bits::below(u64::from(manifest.next_content)), 0, None);
-    let mut check =
-        Check { tables, manifest, progress, each, report, facts, origins, dead, rows, sketcher, keys };
+    let mut check = Check {
+        tables,
+        manifest,
+        progress,
+        each,
+        report,
+        facts,
+        postings,
+        origins,
+        dead,
+        rows,
+        sketcher,
+        keys,
+    };
     check.files(snapshot)?;
     if check.report.findings == 0 {
         let outcome = check.all_tables();

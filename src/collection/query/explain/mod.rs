@@ -337,7 +337,7 @@ impl<'a> Explaining<'a> {
     /// The document that stands for the cluster of a content.
     fn representative(&self, content: Doc) -> Result<Option<Member>> {
         let Some(at) = self.at.get(&content) else { return Ok(None) };
-        let rows = cluster_rows(&self.tables, &[at.component].into())?;
+        let rows = cluster_rows(&self.tables, &[at.component])?;
         let id = rows.get(at).map(|row| row.representative);
         let Some(id) = id else { return Ok(None) };
         Ok(stored_documents(&self.tables, &[id])?.remove(&id))

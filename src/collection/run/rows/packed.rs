@@ -44,6 +44,10 @@ impl HalfRange {
         HalfRange { least: self.least.min(half), most: self.most.max(half) }
     }
 
+    fn holds(self, half: u32) -> bool {
+        (self.least..=self.most).contains(&half)
+    }
+
     fn bits(self) -> usize {
         bits_of(u64::from(self.most - self.least))
     }
@@ -62,6 +66,12 @@ impl PackedColumn {
     fn with(self, word: u64) -> PackedColumn {
         let [high, low] = halves(word);
         PackedColumn([self.0[0].with(high), self.0[1].with(low)])
+    }
+
+    /// Whether a word takes no more bits than those before it.
+    fn holds(self, word: u64) -> bool {
+        let [high, low] = halves(word);
+        self.0[0].holds(high) && self.0[1].holds(low)
     }
 
     fn bits(self) -> usize {
@@ -85,6 +95,8 @@ pub(in crate::collection) struct RowPacker {
     last: u64,
     gaps: u64,
     columns: Vec<PackedColumn>,
+    /// How many rows as wide as the widest there is room for.
+    room: usize,
 }
 
 impl RowPacker {
@@ -105,7 +117,7 @@ impl RowPacker {
         let [first, others @ ..] = row else { return true };
         let count = self.rows.len() / self.width;
         if count == 0 {
-            (self.last, self.gaps) = (*first, 0);
+            (self.last, self.gaps, self.room) = (*first, 0, MOST_ROWS);
             self.columns.clear();
             self.columns.extend(others.iter().map(|word| PackedColumn::of(*word)));
             self.rows.extend_from_slice(row);
@@ -113,13 +125,21 @@ impl RowPacker {
         }
         let gaps = self.gaps | (first - self.last);
         let columns = self.columns.iter().zip(others);
-        let of_row: usize = columns.map(|(column, word)| column.with(*word).bits()).sum();
-        let bits = count * bits_of(gaps) + (count + 1) * of_row;
-        if count == MOST_ROWS || bits > (PAYLOAD_WORDS - head_words(self.width)) * 64 {
+        if gaps != self.gaps || !columns.clone().all(|(column, word)| column.holds(*word)) {
+            let of_row: usize = columns.map(|(column, word)| column.with(*word).bits()).sum();
+            let gap = bits_of(gaps);
+            // The first row has no gap.
+            let room = (PAYLOAD_WORDS - head_words(self.width)) * 64 + gap;
+            let room = room.checked_div(gap + of_row).unwrap_or(MOST_ROWS).min(MOST_ROWS);
+            if count >= room {
+                return false;
+            }
+            (self.gaps, self.room) = (gaps, room);
+            self.columns.iter_mut().zip(others).for_each(|(column, word)| *column = column.with(*word));
+        } else if count == self.room {
             return false;
         }
-        (self.last, self.gaps) = (*first, gaps);
-        self.columns.iter_mut().zip(others).for_each(|(column, word)| *column = column.with(*word));
+        self.last = *first;
         self.rows.extend_from_slice(row);
         true
     }

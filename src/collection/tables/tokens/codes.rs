@@ -9,20 +9,34 @@ const SHORT: u32 = 127;
 /// The bit of a byte before another one of the same number.
 const LONG: u8 = 0x80;
 
+/// Tokens whose codes are put together before they are added.
+const TOGETHER: usize = 64;
+/// Most bytes of a code.
+const LONGEST: usize = 1 + size_of::<u64>();
+
 /// Adds the codes of `tokens` to `codes`.
 pub(super) fn encode(tokens: &[u64], vocabulary: &mut Vocabulary, codes: &mut Vec<u8>) {
-    for token in tokens {
-        match vocabulary.number(*token) {
-            None => {
-                codes.push(HASH);
-                codes.extend_from_slice(&token.to_le_bytes());
-            }
-            Some(number) if number < SHORT => codes.push(number as u8 + 1),
-            Some(number) => {
-                let [_, _, high, low] = (number - SHORT).to_be_bytes();
-                codes.extend_from_slice(&[LONG | high, low]);
+    let mut together = [0; TOGETHER * LONGEST];
+    for tokens in tokens.chunks(TOGETHER) {
+        let mut end = 0;
+        for token in tokens {
+            match vocabulary.number(*token) {
+                None => {
+                    together[end] = HASH;
+                    together[end + 1..end + LONGEST].copy_from_slice(&token.to_le_bytes());
+                    end += LONGEST;
+                }
+                Some(number) => {
+                    // Which of both no branch would guess: the second byte is written over if it is none.
+                    let is_long = number >= SHORT;
+                    let [_, _, high, low] = number.wrapping_sub(SHORT).to_be_bytes();
+                    let first = if is_long { LONG | high } else { (number as u8).wrapping_add(1) };
+                    together[end..end + 2].copy_from_slice(&[first, low]);
+                    end += 1 + usize::from(is_long);
+                }
             }
         }
+        codes.extend_from_slice(&together[..end]);
     }
 }
 

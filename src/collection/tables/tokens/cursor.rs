@@ -73,6 +73,12 @@ impl TokenCursor {
         self.held.as_ref().is_some_and(same)
     }
 
+    /// Whether the block that is kept is one of this run.
+    pub fn is_in(&self, run: &RunReader) -> bool {
+        let same = |(heap, _): &(HeapReader, u64)| run.heap(TOKENS).is_some_and(|other| other.is(heap));
+        self.held.as_ref().is_some_and(same)
+    }
+
     /// The tokens of a text, in their order.
     ///
     /// # Errors

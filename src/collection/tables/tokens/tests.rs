@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::codes::{decode, encode, put_length, take_length};
+use super::cursor::TokenCursor;
 use super::vocabulary::{MOST_TOKENS, Vocabulary};
 use super::*;
 use crate::collection::run::reader::RunReader;
@@ -67,6 +68,23 @@ proptest! {
                 cursor.set(&run, &stored[*at], &mut set).expect("read");
                 prop_assert_eq!(&set, &set_of(&texts[*at], ngram));
             }
+        }
+    }
+
+    /// One cursor after the other reads the same; of as many runs as are kept each keeps its block.
+    #[test]
+    fn runs_are_read_by_turns(texts in texts(), runs in 1..40usize, turns in prop::collection::vec((0..40usize, any::<prop::sample::Index>()), 0..60)) {
+        prop_assume!(!texts.is_empty());
+        let runs: Vec<_> = (0..runs).map(|_| written(&texts, 2)).collect();
+        let (mut cursors, mut last) = (TokenCursors::default(), vec![None; runs.len()]);
+        for (run, text) in turns {
+            let (at, text) = (run % runs.len(), text.index(texts.len()));
+            let (run, stored) = &runs[at];
+            prop_assert_eq!(cursors.of(run).tokens(run, &stored[text]).expect("read"), &texts[text][..]);
+            last[at] = Some(text);
+            let kept = runs.iter().zip(&last).filter(|((run, stored), last)| last.is_some_and(|text| cursors.are_at(run, &stored[text])));
+            let read = last.iter().flatten().count();
+            prop_assert_eq!(kept.count(), read.min(super::cursors::MOST_RUNS));
         }
     }
 
