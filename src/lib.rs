@@ -537,6 +537,8 @@
 //! - `collection/tables/bits.rs` - sets of small numbers
 //! - `collection/tables/document.rs` - the rows of tables as what they mean
 //! - `collection/tables/sources.rs` - the files that documents came from, and opening them again
+//! - `collection/tables/run_cursors.rs` - what is unpacked of each run that is read by turns
+//! - `collection/tables/record_blocks.rs` - records in compressed blocks
 //! - `collection/tables/records.rs` - records as they stood in their files
 //! - `collection/tables/dead.rs` - contents that are dead
 //! - `collection/tables/postings.rs` - stored postings under keys
@@ -547,7 +549,6 @@
 //! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes
 //! - `collection/tables/tokens/cursor.rs` - reading tokens, and the sets that follow from them
-//! - `collection/tables/tokens/cursors.rs` - the same, of several runs by turns
 //! - `collection/tables/tokens/vocabulary.rs` - which tokens have numbers
 //! - `collection/tables/tokens/writer.rs` - writing tokens, block by block
 //! - `collection/tables/frozen.rs` - the tables that a collection was created with

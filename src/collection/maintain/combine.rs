@@ -9,19 +9,21 @@ use crate::collection::run::merge::Merge;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
-    POSTINGS, RARITY, RAW, RECORDS, SCOPES, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
+    POSTINGS, RARITY, RECORDS, SCOPES, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::{PostingForm, size_and_content};
+use crate::collection::tables::record_blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::{
     StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
     StoredScope, StoredSignature, StoredText,
 };
+use crate::collection::tables::run_cursors::RunCursors;
 use crate::collection::tables::sources::{SourceEntry, name_words};
-use crate::collection::tables::tokens::{TokenCursors, TokenWriter};
+use crate::collection::tables::tokens::{TokenCursor, TokenWriter};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::config::Config;
 use crate::document::Position;
@@ -123,7 +125,7 @@ struct Heaped {
 }
 
 /// By heap: of one heap there is one section, which values of several tables share.
-const HEAPED: [(SectionKind, &[Heaped]); 3] = [
+const HEAPED: [(SectionKind, &[Heaped]); 2] = [
     (
         LABELS,
         &[
@@ -153,15 +155,6 @@ const HEAPED: [(SectionKind, &[Heaped]); 3] = [
             words: |row| StoredSignature::of_row(row).words as usize,
         }],
     ),
-    (
-        RAW,
-        &[Heaped {
-            table: RECORDS,
-            stays: |row, live| live.versions.has(StoredRecord::of_row(row).version),
-            start: StoredRecord::START,
-            words: |row| StoredRecord::of_row(row).words() as usize,
-        }],
-    ),
 ];
 
 /// The sets of texts, where they are not derived from tokens.
@@ -171,6 +164,10 @@ const SETS_OF_TEXTS: &[Heaped] = &[Heaped {
     start: StoredText::START,
     words: |row| StoredText::of_row(row).size as usize,
 }];
+
+fn record_stays(row: &[u64], live: &Live) -> bool {
+    live.versions.has(StoredRecord::of_row(row).version)
+}
 
 fn text_stays(row: &[u64], live: &Live) -> bool {
     live.contents.has(StoredText::of_row(row).content)
@@ -245,6 +242,7 @@ pub fn combine(
     for (heap, tables) in HEAPED {
         combining.heaped(heap, tables)?;
     }
+    combining.records()?;
     match config.sketched_by_tokens() {
         Some(ngram) => combining.tokens(ngram)?,
         None => combining.heaped(SETS, SETS_OF_TEXTS)?,
@@ -310,10 +308,28 @@ impl Combining<'_> {
         Ok(())
     }
 
+    /// Writes records anew in blocks of this run, and where they are.
+    fn records(&mut self) -> Result<()> {
+        let mut blocks = RecordBlocks::begin(&mut self.run)?;
+        let mut cursors = RunCursors::<RecordCursor>::default();
+        self.each(RECORDS, record_stays, &mut |run, row, from| {
+            let record = StoredRecord::of_row(row);
+            cursors.of(from).each_part(from, &record, &mut |part| blocks.push(part, run))
+        })?;
+        blocks.finish(&mut self.run)?;
+        let mut before = 0;
+        self.run.rows(RECORDS.kind, RECORDS.shape)?;
+        self.each(RECORDS, record_stays, &mut |run, row, _| {
+            let record = StoredRecord { place: blocks.place(before), ..StoredRecord::of_row(row) };
+            before += record.bytes;
+            run.push(&record.to_row())
+        })
+    }
+
     /// Writes the tokens of texts anew, in vocabularies of this run, and the texts.
     fn tokens(&mut self, ngram: usize) -> Result<()> {
         let mut writer = TokenWriter::begin(ngram, &mut self.run)?;
-        let mut cursors = TokenCursors::default();
+        let mut cursors = RunCursors::<TokenCursor>::default();
         self.each(TEXTS, text_stays, &mut |run, row, from| {
             writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)
         })?;

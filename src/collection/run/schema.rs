@@ -41,8 +41,9 @@ pub const CLUSTERS: Table = table(9, "clusters", 6, 2);
 /// Sources: file -> bytes, digest of the file (2), where its names start in [`LABELS`], lengths of path and shown name,
 /// length of the output name and form. Never replaced.
 pub const SOURCES: Table = table(10, "sources", 7, 1);
-/// Records: version of a document -> where it starts in [`RAW`], bytes. Never replaced.
-pub const RECORDS: Table = table(11, "records", 3, 1);
+/// Records: version of a document -> where the block starts in [`RAW`] that it begins in, bytes before it there, its bytes. Never
+/// replaced.
+pub const RECORDS: Table = table(11, "records", 4, 1);
 /// Contents that are dead: so that nobody has to ask of each that is met whether it is.
 pub const DEAD: Table = table(12, "dead", 1, 1);
 /// Ids that a load of all there is has mentioned: digest of the id (2) -> the load. Of no use once it is published.
@@ -61,7 +62,7 @@ pub const LABELS: SectionKind = SectionKind(32);
 pub const SETS: SectionKind = SectionKind(33);
 /// The rarity table, eight slots a word.
 pub const RARITY: SectionKind = SectionKind(34);
-/// Bytes of records as they stood in their files, eight a word.
+/// Records as they stood in their files, in blocks.
 pub const RAW: SectionKind = SectionKind(35);
 /// Words of signatures.
 pub const PARITIES: SectionKind = SectionKind(36);

@@ -145,6 +145,12 @@ pub fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
+/// The first `count` bytes of words of a heap, in their place.
+pub fn bytes_of(words: &mut [u64], count: usize) -> &[u8] {
+    words.iter_mut().for_each(|word| *word = word.to_le());
+    &bytemuck::cast_slice(words)[..count]
+}
+
 /// Two numbers in a word, the first one above.
 pub fn pack(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)

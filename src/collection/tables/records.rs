@@ -1,21 +1,20 @@
 //! Records as they stood in their files, of collections that keep them.
 
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::run::reader::RunReader;
-use crate::collection::run::schema::{RAW, RECORDS};
+use crate::collection::run::schema::RECORDS;
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
-use crate::collection::tables::document::words_of;
+use crate::collection::tables::record_blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::StoredRecord;
 use crate::document::Doc;
-use crate::error::{Error, Result};
-use crate::limits::sized;
+use crate::error::Result;
 
 /// Writes a run of records, one after the other. Holds 16 bytes for each.
 #[derive(Debug)]
 pub struct RecordWriter {
     run: RunWriter,
-    /// Version and bytes of each record; where one starts follows from those before it.
+    blocks: RecordBlocks,
+    /// Version and bytes of each record; where one begins follows from those before it.
     records: Vec<(Doc, u64)>,
 }
 
@@ -23,23 +22,18 @@ impl RecordWriter {
     /// Begins with an empty run.
     ///
     /// # Errors
-    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Worker`].
     pub fn new(mut run: RunWriter) -> Result<RecordWriter> {
-        run.heap(RAW)?;
-        Ok(RecordWriter { run, records: Vec::new() })
+        let blocks = RecordBlocks::begin(&mut run)?;
+        Ok(RecordWriter { run, blocks, records: Vec::new() })
     }
 
     /// Adds a record. Versions ascend.
     ///
     /// # Errors
-    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Worker`].
     pub fn push(&mut self, version: Doc, raw: &[u8]) -> Result<()> {
-        let mut words = [0; BLOCK];
-        for block in raw.chunks(8 * BLOCK) {
-            let count = block.len().div_ceil(8);
-            words.iter_mut().zip(words_of(block)).for_each(|(word, new)| *word = new);
-            self.run.push(&words[..count])?;
-        }
+        self.blocks.push(raw, &mut self.run)?;
         self.records.push((version, raw.len() as u64));
         Ok(())
     }
@@ -47,31 +41,19 @@ impl RecordWriter {
     /// Writes where each record is, and ends the run.
     ///
     /// # Errors
-    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Worker`].
     pub fn finish(mut self) -> Result<RunSummary> {
+        self.blocks.finish(&mut self.run)?;
         self.run.rows(RECORDS.kind, RECORDS.shape)?;
-        let mut start = 0;
+        let mut before = 0;
         for (version, bytes) in self.records {
-            let record = StoredRecord { version: u64::from(version), start, bytes };
+            let record =
+                StoredRecord { version: u64::from(version), place: self.blocks.place(before), bytes };
             self.run.push(&record.to_row())?;
-            start += record.words();
+            before += bytes;
         }
         self.run.finish()
     }
-}
-
-/// Words written at once.
-const BLOCK: usize = sized(512, 5);
-
-/// The record of a row.
-fn read(row: &[u64], run: &RunReader) -> Result<Vec<u8>> {
-    let heap = run.heap(RAW).ok_or_else(|| Error::damaged(run.path(), 0, "records without their bytes"))?;
-    let mut words = Vec::new();
-    let record = StoredRecord::of_row(row);
-    heap.read(record.start, record.words() as usize, &mut words)?;
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.truncate(record.bytes as usize);
-    Ok(bytes)
 }
 
 /// The records of ascending, distinct versions: `each` gets the number of a version and its record; of what is not kept
@@ -84,7 +66,10 @@ pub fn records(
     versions: &[u64],
     each: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
 ) -> Result<()> {
-    tables.newest(RECORDS, versions, &mut |at, run, row| each(at, read(row, run)?))
+    let mut cursor = RecordCursor::default();
+    tables.newest(RECORDS, versions, &mut |at, run, row| {
+        each(at, cursor.read(run, &StoredRecord::of_row(row))?)
+    })
 }
 
 impl Snapshot {

@@ -255,35 +255,36 @@ impl StoredCluster {
     }
 }
 
+/// Where a record is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordPlace {
+    /// The first word, in the heap, of the block that it begins in.
+    pub start: u64,
+    /// The bytes before it in that block.
+    pub offset: u64,
+}
+
 /// A row of records.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRecord {
     /// The version of the document that it brought.
     pub version: u64,
-    /// Where its bytes start in their heap.
-    pub start: u64,
+    /// Where its bytes begin.
+    pub place: RecordPlace,
     /// How many there are.
     pub bytes: u64,
 }
 
 impl StoredRecord {
-    /// The column of [`StoredRecord::start`].
-    pub const START: usize = 1;
-
     /// What a row says.
     pub fn of_row(row: &[u64]) -> StoredRecord {
-        let [version, start, bytes] = columns(row);
-        StoredRecord { version, start, bytes }
+        let [version, start, offset, bytes] = columns(row);
+        StoredRecord { version, place: RecordPlace { start, offset }, bytes }
     }
 
     /// The row.
-    pub fn to_row(self) -> [u64; 3] {
-        [self.version, self.start, self.bytes]
-    }
-
-    /// Words that its bytes take.
-    pub fn words(&self) -> u64 {
-        self.bytes.div_ceil(8)
+    pub fn to_row(self) -> [u64; 4] {
+        [self.version, self.place.start, self.place.offset, self.bytes]
     }
 }
 

@@ -7,7 +7,8 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredScope, StoredText};
-use crate::collection::tables::tokens::TokenCursors;
+use crate::collection::tables::run_cursors::RunCursors;
+use crate::collection::tables::tokens::TokenCursor;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use std::sync::{Mutex, PoisonError};
@@ -74,7 +75,7 @@ fn each_set_in(
 #[derive(Debug, Default)]
 pub struct SetCursor {
     sets: HeapCursor,
-    tokens: TokenCursors,
+    tokens: RunCursors<TokenCursor>,
 }
 
 /// Cursors of those who ask for one set at a time, from any thread.
@@ -87,7 +88,8 @@ impl SetCursors {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
-        self.with(&|cursor| cursor.tokens.are_at(run, text), &mut |cursor| cursor.read(run, text, set))
+        let is_near = |cursor: &SetCursor| cursor.tokens.any(|tokens| tokens.is_at(run, text));
+        self.with(&is_near, &mut |cursor| cursor.read(run, text, set))
     }
 
     /// The set of a content, given the tables: what [`read_set`] does.

@@ -4,7 +4,9 @@ use super::check::{Check, Origins};
 use crate::collection::run::schema::{DOCUMENTS, RAW, RECORDS, SOURCES};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::record_blocks::RecordCursor;
 use crate::collection::tables::rows::StoredRecord;
+use crate::collection::tables::run_cursors::RunCursors;
 use crate::collection::tables::sources::SourceEntry;
 use crate::document::Position;
 use crate::error::Result;
@@ -26,6 +28,7 @@ impl Check<'_> {
             check.origins.files.add(file);
             SourceEntry::of_row(row, run).map(drop)
         })?;
+        let mut cursors = RunCursors::<RecordCursor>::default();
         self.each_row(RECORDS, &mut |check, row, run| {
             let record = StoredRecord::of_row(row);
             if record.version >= versions {
@@ -34,9 +37,10 @@ impl Check<'_> {
             if !check.manifest.store_text {
                 check.wrong(RECORDS, row, "a record in a collection that keeps none");
             }
-            let end = record.start.checked_add(record.words());
-            if run.heap(RAW).is_none_or(|heap| end.is_none_or(|end| end > heap.len())) {
+            if run.heap(RAW).is_none_or(|heap| record.place.start > heap.len()) {
                 check.wrong(RECORDS, row, "its bytes are beyond the end of the heap");
+            } else {
+                cursors.of(run).each_part(run, &record, &mut |_| Ok(()))?;
             }
             check.origins.records.add(record.version);
             Ok(())

@@ -11,7 +11,9 @@ use super::vocabulary::MOST_TOKENS;
 use crate::collection::HeapReader;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
+use crate::collection::tables::document::bytes_of;
 use crate::collection::tables::rows::{StoredText, StoredVocabulary};
+use crate::collection::tables::run_cursors::RunCursor;
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::sketch::{Spread, shingles};
@@ -50,6 +52,13 @@ impl fmt::Debug for TokenCursor {
     }
 }
 
+impl RunCursor for TokenCursor {
+    fn is_in(&self, run: &RunReader) -> bool {
+        let same = |(heap, _): &(HeapReader, u64)| run.heap(TOKENS).is_some_and(|other| other.is(heap));
+        self.held.as_ref().is_some_and(same)
+    }
+}
+
 impl TokenCursor {
     /// The set of a text, which replaces what is in `set`.
     ///
@@ -70,12 +79,6 @@ impl TokenCursor {
         let same = |(heap, start): &(HeapReader, u64)| {
             *start == text.start && run.heap(TOKENS).is_some_and(|other| other.is(heap))
         };
-        self.held.as_ref().is_some_and(same)
-    }
-
-    /// Whether the block that is kept is one of this run.
-    pub fn is_in(&self, run: &RunReader) -> bool {
-        let same = |(heap, _): &(HeapReader, u64)| run.heap(TOKENS).is_some_and(|other| other.is(heap));
         self.held.as_ref().is_some_and(same)
     }
 
@@ -127,7 +130,7 @@ impl TokenCursor {
         if let Some(missing) = all.checked_sub(self.words.len()) {
             heap.read(start + fetched, missing, &mut self.words)?;
         }
-        let packed = words_as_bytes(&mut self.words[HEAD_WORDS..all], head.bytes.1 as usize);
+        let packed = bytes_of(&mut self.words[HEAD_WORDS..all], head.bytes.1 as usize);
         let decompressor = match &mut self.decompressor {
             Some(decompressor) => decompressor,
             none => none.insert(Decompressor::new().map_err(|e| damaged(run, e.to_string()))?),
@@ -168,12 +171,6 @@ impl TokenCursor {
         self.ends.iter_mut().for_each(|end| *end = end.saturating_add(before));
         (end == bytes.len()).then_some(())
     }
-}
-
-/// The first `count` bytes of words, which lie there as they are stored: little-endian.
-fn words_as_bytes(words: &mut [u64], count: usize) -> &[u8] {
-    words.iter_mut().for_each(|word| *word = word.to_le());
-    &bytemuck::cast_slice(words)[..count]
 }
 
 /// Vocabulary `number` of a run.

@@ -8,11 +8,10 @@
 mod block;
 mod codes;
 mod cursor;
-mod cursors;
 mod vocabulary;
 mod writer;
 
-pub(in crate::collection) use cursors::TokenCursors;
+pub(in crate::collection) use cursor::TokenCursor;
 pub(in crate::collection) use writer::TokenWriter;
 
 #[cfg(test)]

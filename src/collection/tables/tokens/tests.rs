@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::codes::{decode, encode, put_length, take_length};
-use super::cursor::TokenCursor;
 use super::vocabulary::{MOST_TOKENS, Vocabulary};
 use super::*;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::run_cursors::{MOST_RUNS, RunCursors};
 use crate::error::Error;
 use crate::limits::sized;
 use crate::sketch::{Spread, shingles};
@@ -76,15 +76,15 @@ proptest! {
     fn runs_are_read_by_turns(texts in texts(), runs in 1..40usize, turns in prop::collection::vec((0..40usize, any::<prop::sample::Index>()), 0..60)) {
         prop_assume!(!texts.is_empty());
         let runs: Vec<_> = (0..runs).map(|_| written(&texts, 2)).collect();
-        let (mut cursors, mut last) = (TokenCursors::default(), vec![None; runs.len()]);
+        let (mut cursors, mut last) = (RunCursors::<TokenCursor>::default(), vec![None; runs.len()]);
         for (run, text) in turns {
             let (at, text) = (run % runs.len(), text.index(texts.len()));
             let (run, stored) = &runs[at];
             prop_assert_eq!(cursors.of(run).tokens(run, &stored[text]).expect("read"), &texts[text][..]);
             last[at] = Some(text);
-            let kept = runs.iter().zip(&last).filter(|((run, stored), last)| last.is_some_and(|text| cursors.are_at(run, &stored[text])));
+            let kept = runs.iter().zip(&last).filter(|((run, stored), last)| last.is_some_and(|text| cursors.any(|cursor| cursor.is_at(run, &stored[text]))));
             let read = last.iter().flatten().count();
-            prop_assert_eq!(kept.count(), read.min(super::cursors::MOST_RUNS));
+            prop_assert_eq!(kept.count(), read.min(MOST_RUNS));
         }
     }
 
