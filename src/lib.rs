@@ -408,6 +408,7 @@
 //! - `flow/operators/collide/contained.rs` - groups of new contents and stored ones, of which the smaller is contained
 //! - `flow/operators/collide/grouping.rs` - groups of documents that show the same key
 //! - `flow/operators/collide/indexed.rs` - groups of which some index a key and others probe for it
+//! - `flow/operators/collide/posting_feed.rs` - the postings of a worker, with cut keys where these only propose pairs
 //! - `flow/operators/collide/order.rs` - postings of a bucket rid of singletons, and sorted
 //! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured

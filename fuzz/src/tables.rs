@@ -22,7 +22,7 @@ const TABLES: [(&str, u32, usize, usize); 16] = [
     ("components", 8, 3, 2),
     ("clusters", 9, 6, 2),
     ("sources", 10, 7, 1),
-    ("records", 11, 3, 1),
+    ("records", 11, 4, 1),
     ("dead", 12, 1, 1),
     ("seen", 13, 3, 2),
     ("signatures", 14, 3, 1),

@@ -52,6 +52,9 @@ const HOT_MEMBER: usize = 8;
 /// Bytes of a content in the graph and in what is found out about it.
 const CONTENT: usize = 100;
 
+/// Most bytes of input of which keys are cut: of a billion postings a quarter meet another by mistake.
+const MOST_CUT: u64 = 4 << 30;
+
 /// Whether keys are posted as texts are read; of a rule of which the larger set shows all only where a collection stores them,
 /// as all others are chosen once the shingles of all contents are counted.
 pub fn posts_keys(rule: Option<AcceptanceRule>, stores: bool) -> bool {
@@ -95,6 +98,14 @@ impl RunContext {
         let most = if self.input_bytes >> 10 > 64 << 20 { 16 } else { 10 };
         let bits = (self.input_bytes / bytes).max(1).ilog2().clamp(4, most);
         Buckets::new(bits, self.topology.keys(worker), self.memory.budget.part(share), &self.memory.scratch)
+    }
+
+    /// Whether postings are held without the low bits of their keys. Keys must only propose pairs, which are measured, and all
+    /// documents be compared: two documents may then meet under keys that are not the same. And the catalogue must have all sizes.
+    pub fn cuts_keys(&self) -> bool {
+        let proposes = self.rule.is_some_and(|rule| rule.has_prefixes() && rule.is_measured());
+        let all_meet = self.config.input.within_field.is_empty();
+        proposes && all_meet && self.topology.processes() == 1 && self.input_bytes <= MOST_CUT
     }
 
     /// As many links as fit in their share of the memory.

@@ -4,10 +4,14 @@ use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Doc;
+use crate::limits::sized;
 use crate::sketcher::Digest;
 
-/// What is collected by a key of 64 bits, all of which vary.
+/// What is collected by a key of 64 bits, all of which vary but for the lowest ones.
 pub trait Keyed: Pod {
+    /// How many low bits of keys are 0.
+    const CUT: u32 = 0;
+
     /// The key.
     fn key(&self) -> u64;
 }
@@ -43,6 +47,43 @@ impl From<Posting> for (u64, u64) {
 impl Keyed for Posting {
     fn key(&self) -> u64 {
         self.key
+    }
+}
+
+/// Low bits of a key that [`CutPosting`] leaves out.
+const CUT: u32 = sized(32, 52);
+
+/// A posting without the low bits of its key, and without the size, which the catalogue has: eight bytes of the sixteen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct CutPosting {
+    key: u32,
+    /// The document.
+    pub doc: Doc,
+}
+
+impl CutPosting {
+    /// What is left of a key. Those who share the key share it.
+    pub fn cut(key: u64) -> u64 {
+        key >> CUT << CUT
+    }
+
+    /// What is kept of a posting.
+    pub fn of(posting: &Posting) -> CutPosting {
+        CutPosting { key: (posting.key >> CUT) as u32, doc: posting.doc }
+    }
+
+    /// The posting under what is left of its key.
+    pub fn with_size(self, size: u32) -> Posting {
+        Posting { key: self.key(), size, doc: self.doc }
+    }
+}
+
+impl Keyed for CutPosting {
+    const CUT: u32 = CUT;
+
+    fn key(&self) -> u64 {
+        u64::from(self.key) << CUT
     }
 }
 

@@ -32,6 +32,9 @@ impl Rarity {
         table
     }
 
+    /// Most bytes of [`Rarity::as_bytes`].
+    pub const MOST_BYTES: usize = SLOTS;
+
     /// The table as bytes, a slot each; what is missing at the end is 0.
     pub fn as_bytes(&self) -> &[u8] {
         &self.counts

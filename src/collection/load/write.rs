@@ -11,6 +11,7 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ChangeLine;
 use crate::collection::tables::document::{Document, words_of};
+use crate::collection::tables::frozen::packed_rarity;
 use crate::collection::tables::rows::{
     ClusterKey, SeenId, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember,
 };
@@ -32,10 +33,7 @@ pub fn write_delta(
 ) -> Result<RunSummary> {
     if let Some(frozen_tables) = frozen_tables {
         run.heap(RARITY)?;
-        // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
-        let bytes = frozen_tables.rarity.as_bytes();
-        let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
-        run.push(&words_of(&bytes[..known]).collect::<Vec<_>>())?;
+        run.push(&packed_rarity(&frozen_tables.rarity)?)?;
         if let Some(lexicon) = &frozen_tables.lexicon {
             run.heap(LEXICON)?;
             let bytes = lexicon.as_bytes();

@@ -60,7 +60,7 @@ pub const VOCABULARIES: Table = table(16, "vocabularies", 3, 1);
 pub const LABELS: SectionKind = SectionKind(32);
 /// Sets, a member a word, where they are not derived from tokens.
 pub const SETS: SectionKind = SectionKind(33);
-/// The rarity table, eight slots a word.
+/// The rarity table, compressed, behind a word with its compressed bytes.
 pub const RARITY: SectionKind = SectionKind(34);
 /// Records as they stood in their files, in blocks.
 pub const RAW: SectionKind = SectionKind(35);

@@ -5,12 +5,17 @@ use std::sync::Arc;
 use crate::collection::run::directory::SectionKind;
 use crate::collection::run::schema::{LEXICON, RARITY};
 use crate::collection::tables::Tables;
-use crate::error::Result;
+use crate::collection::tables::document::words_of;
+use crate::error::{Error, Result};
 use crate::method::FrozenTables;
+use crate::sketch::Rarity;
 
 /// The tables that the collection was created with.
 pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<FrozenTables>>> {
-    let Some(rarity) = whole(tables, RARITY)? else { return Ok(None) };
+    let Some(run) = tables.runs.iter().find(|run| run.heap(RARITY).is_some()) else { return Ok(None) };
+    let packed = whole(tables, RARITY)?.unwrap_or_default();
+    let rarity = unpack(&packed)
+        .ok_or_else(|| Error::damaged(run.path(), 0, "the rarity table cannot be unpacked"))?;
     let lexicon = whole(tables, LEXICON)?.map(|bytes| {
         let (length, bytes) = bytes
             .split_first_chunk::<8>()
@@ -28,4 +33,59 @@ fn whole(tables: &Tables, kind: SectionKind) -> Result<Option<Vec<u8>>> {
     heap.read(0, heap.len() as usize, &mut words)?;
     words.iter_mut().for_each(|word| *word = word.to_le());
     Ok(Some(bytemuck::cast_slice(&words).to_vec()))
+}
+
+/// How hard the library tries to compress, from 1.
+const LEVEL: i32 = 1;
+
+/// The rarity table as words of its heap: its bytes compressed, behind a word with how many there are. Of a table that knows nothing none.
+///
+/// # Errors
+/// [`Error::Worker`] if it cannot be compressed.
+pub(in crate::collection) fn packed_rarity(rarity: &Rarity) -> Result<Vec<u64>> {
+    // What is missing counts as rarest, so tables that know nothing, those of most methods, take no room.
+    let bytes = rarity.as_bytes();
+    let known = bytes.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1);
+    if known == 0 {
+        return Ok(Vec::new());
+    }
+    let packed = zstd::bulk::compress(&bytes[..known], LEVEL);
+    let packed = packed.map_err(|e| Error::Worker(format!("the rarity table cannot be compressed: {e}")))?;
+    let mut words = vec![packed.len() as u64];
+    words.extend(words_of(&packed));
+    Ok(words)
+}
+
+/// What [`packed_rarity`] has packed.
+fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+    let Some((length, packed)) = packed.split_first_chunk() else { return Some(Vec::new()) };
+    let packed = packed.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    zstd::bulk::decompress(packed, Rarity::MOST_BYTES).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back(counts in prop::collection::vec(prop_oneof![9 => Just(0u8), 1 => any::<u8>()], 0..400), cut in any::<prop::sample::Index>()) {
+            let words = packed_rarity(&Rarity::of_bytes(&counts)).expect("packed");
+            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let back = Rarity::of_bytes(&unpack(&bytes).expect("unpacked"));
+            prop_assert!((0..400).all(|slot| back.rank(slot) == counts.get(slot as usize).copied().unwrap_or(0)));
+            // A part of it is nothing.
+            let cut = cut.index(words.len().max(1));
+            prop_assert!(cut == 0 || unpack(&bytes[..8 * cut]).is_none());
+        }
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_a_table_has() {
+        let packed = zstd::bulk::compress(&vec![0; Rarity::MOST_BYTES + 1], LEVEL).expect("packed");
+        let bytes: Vec<u8> = (packed.len() as u64).to_le_bytes().into_iter().chain(packed).collect();
+        assert_eq!(unpack(&bytes), None);
+    }
 }

@@ -30,7 +30,9 @@ impl PostingForm {
     /// That of a collection of this configuration.
     pub fn of(config: &Config) -> PostingForm {
         let proposes = config.rule().is_some_and(AcceptanceRule::has_prefixes);
-        PostingForm { cut: if proposes { u64::BITS - KEY_BITS } else { 0 } }
+        // Whole keys tell documents apart that are not to be compared: among a million salts two may well agree in so many bits.
+        let all_meet = config.input.within_field.is_empty();
+        PostingForm { cut: if proposes && all_meet { u64::BITS - KEY_BITS } else { 0 } }
     }
 
     /// How many keys there may be: those of rows are below.
@@ -145,6 +147,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn keys_that_tell_scopes_apart_stay_whole() {
+        let mut config = Config::default();
+        assert_eq!(PostingForm::of(&config).keys(), 1 << KEY_BITS);
+        config.input.within_field = "site".into();
+        assert_eq!(PostingForm::of(&config).keys(), 1 << u64::BITS);
+    }
 
     proptest! {
         #[test]

@@ -128,8 +128,12 @@ impl PairCounting {
                 met += partners.len();
                 self.counter.add(partners);
             }
-            self.counter
-                .drain(self.fewest, |other, shared| each(Candidate { pair: Pair::new(doc, other), shared }));
+            self.counter.drain(self.fewest, |other, shared| {
+                // Two keys of a document may be the same once they are cut.
+                if other != doc {
+                    each(Candidate { pair: Pair::new(doc, other), shared });
+                }
+            });
             self.row += 1;
         }
         Ok(true)

@@ -147,7 +147,10 @@ impl KeyGrouping {
             if contents < self.kept_whole {
                 members.for_each(|doc| set(&mut collided.hot_members, doc));
             } else {
-                collided.hot_groups.push(members.collect());
+                // A document may be there twice where keys are cut.
+                let mut members: Vec<Doc> = members.collect();
+                members.dedup();
+                collided.hot_groups.push(members);
             }
             return true;
         }

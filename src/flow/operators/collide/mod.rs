@@ -8,8 +8,8 @@ mod contained;
 mod grouping;
 mod indexed;
 mod order;
+mod posting_feed;
 
-use crate::limits::sized;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,15 +30,13 @@ use crate::flow::operators::collide::contained::ContainedGrouping;
 use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
+use crate::flow::operators::collide::posting_feed::{BUCKET, PostingFeed, addressed_by};
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
 use crate::similarity::AcceptanceRule;
 
 pub use indexed::{IndexedPosting, IndexedSet};
-
-/// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
-const BUCKET: u64 = sized(128 << 10, 1 << 10);
 
 /// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
 /// output's frontier is empty.
@@ -52,7 +50,8 @@ pub fn collide<'scope>(
 ) -> Stream<'scope, u64, Vec<KeyGroups>> {
     let scope = postings.scope();
     let topology = sets.context.topology;
-    let by_key = Exchange::new(move |posting: &Posting| topology.of_key(posting.key) as u64);
+    let addressed_by = addressed_by(&sets);
+    let by_key = Exchange::new(move |posting: &Posting| topology.of_key(addressed_by(posting.key)) as u64);
     postings.binary_frontier::<_, CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _, _>(
         copies,
         by_key,
@@ -61,11 +60,10 @@ pub fn collide<'scope>(
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
-            let mut feed = BucketFeed::new(&context, worker, (Share::Postings, BUCKET), cap, activator);
+            let mut feed = PostingFeed::new(&sets, worker, cap, activator);
             let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
             let mut contained = (context.rule.and_then(AcceptanceRule::all_of_larger))
                 .map(|_| ContainedGrouping::new(AddressedGroups::new(topology)));
-            let mut singletons = Singletons::default();
             move |(input, frontier), (copies, copies_frontier), output| {
                 input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
                 let mut outcome = outcome.borrow_mut();
@@ -75,21 +73,16 @@ pub fn collide<'scope>(
                     });
                 });
                 let complete = frontier.is_empty() && copies_frontier.is_empty();
-                let Some((mut postings, cap)) = feed.give_out(complete) else { return };
-                let is_copy = |doc| is_set(&outcome.copied, doc);
-                outcome.postings += postings.iter().filter(|posting| !is_copy(posting.doc)).count() as u64;
+                let given = feed.give_out(complete, &|doc| is_set(&outcome.copied, doc));
+                let Some((count, mut postings, cap)) = given else { return };
+                outcome.postings += count;
+                order.sort(&mut postings);
                 let stored = match sets.stored() {
-                    None => {
-                        singletons.drop_from(&mut postings, |posting| is_set(&outcome.copied, posting.doc));
-                        order.sort(&mut postings);
-                        match &contained {
-                            Some(_) => protected_beside(&sets, &mut postings),
-                            None => Vec::new(),
-                        }
-                    }
+                    None => match &contained {
+                        Some(_) => protected_beside(&sets, &mut postings),
+                        None => Vec::new(),
+                    },
                     Some(stored) => {
-                        postings.retain(|posting| !is_set(&outcome.copied, posting.doc));
-                        order.sort(&mut postings);
                         let keys = match &contained {
                             Some(_) => ContainedGrouping::keys(&postings),
                             None => distinct_keys(&postings),

@@ -70,7 +70,7 @@ impl Singletons {
         self.again.clear();
         self.again.resize(bits / 64, 0);
         // The high bits are the worker's and the bucket's own: those below are free.
-        let slot = |key: u64| (key >> 16) as usize & (bits - 1);
+        let slot = |key: u64| (key >> T::CUT.max(16)) as usize & (bits - 1);
         for posting in postings.iter() {
             let (word, bit) = (slot(posting.key()) / 64, 1u64 << (slot(posting.key()) % 64));
             self.again[word] |= self.seen[word] & bit;

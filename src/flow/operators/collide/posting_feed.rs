@@ -1,0 +1,98 @@
+//! Postings bucket by bucket, rid of those that meet nobody. Where keys only propose pairs they are held without the low bits of
+//! their keys: half the bytes, and one in thousands meets another by mistake.
+
+use std::sync::Arc;
+
+use timely::dataflow::operators::Capability;
+use timely::scheduling::Activator;
+
+use crate::document::Doc;
+use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::budget::Share;
+use crate::flow::operators::bucket_feed::BucketFeed;
+use crate::flow::operators::collide::order::Singletons;
+use crate::flow::records::{CutPosting, Posting};
+use crate::limits::sized;
+
+/// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
+pub const BUCKET: u64 = sized(128 << 10, 1 << 10);
+
+/// The postings of one worker.
+pub struct PostingFeed {
+    held: Held,
+    sets: Arc<DocumentSets>,
+    singletons: Singletons,
+    cut: Vec<CutPosting>,
+}
+
+enum Held {
+    Whole(BucketFeed<Posting>),
+    Cut(BucketFeed<CutPosting>),
+}
+
+impl PostingFeed {
+    /// An empty feed of an operator with this capability and activator.
+    pub fn new(
+        sets: &Arc<DocumentSets>,
+        worker: usize,
+        cap: Capability<u64>,
+        activator: Activator,
+    ) -> PostingFeed {
+        let share = (Share::Postings, BUCKET);
+        let held = match are_cut(sets) {
+            false => Held::Whole(BucketFeed::new(&sets.context, worker, share, cap, activator)),
+            true => Held::Cut(BucketFeed::new(&sets.context, worker, share, cap, activator)),
+        };
+        PostingFeed { held, sets: Arc::clone(sets), singletons: Singletons::default(), cut: Vec::new() }
+    }
+
+    /// Takes a batch in; the run fails if it cannot.
+    pub fn take_in(&mut self, batch: &mut Vec<Posting>) {
+        match &mut self.held {
+            Held::Whole(feed) => feed.take_in(batch),
+            Held::Cut(feed) => {
+                self.cut.extend(batch.drain(..).map(|posting| CutPosting::of(&posting)));
+                feed.take_in(&mut self.cut);
+            }
+        }
+    }
+
+    /// The postings of one more bucket, in no order, once the input is complete: how many there are without those of copies, the
+    /// others, and what to send by. Those that meet nobody are missing, unless there are stored ones that they may meet.
+    pub fn give_out(
+        &mut self,
+        complete: bool,
+        is_copy: &impl Fn(Doc) -> bool,
+    ) -> Option<(u64, Vec<Posting>, &Capability<u64>)> {
+        let PostingFeed { held, sets, singletons, .. } = self;
+        match held {
+            Held::Whole(feed) => {
+                let (mut postings, cap) = feed.give_out(complete)?;
+                let is_copy = |posting: &Posting| is_copy(posting.doc);
+                let count = postings.iter().filter(|posting| !is_copy(posting)).count() as u64;
+                match sets.stored() {
+                    None => singletons.drop_from(&mut postings, is_copy),
+                    Some(_) => postings.retain(|posting| !is_copy(posting)),
+                }
+                Some((count, postings, cap))
+            }
+            Held::Cut(feed) => {
+                let (mut postings, cap) = feed.give_out(complete)?;
+                let is_copy = |posting: &CutPosting| is_copy(posting.doc);
+                let count = postings.iter().filter(|posting| !is_copy(posting)).count() as u64;
+                singletons.drop_from(&mut postings, is_copy);
+                let whole = postings.iter().map(|posting| posting.with_size(sets.size(posting.doc)));
+                Some((count, whole.collect(), cap))
+            }
+        }
+    }
+}
+
+/// The part of a key that decides which worker a posting goes to.
+pub fn addressed_by(sets: &DocumentSets) -> fn(u64) -> u64 {
+    if are_cut(sets) { CutPosting::cut } else { |key| key }
+}
+
+fn are_cut(sets: &DocumentSets) -> bool {
+    sets.stored().is_none() && sets.context.cuts_keys()
+}
