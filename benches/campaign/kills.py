@@ -5,7 +5,8 @@ killed.
     benches/campaign/kills.py PROGRAM [COUNT] [--seed N] [--only CASE]
 
 COUNT is of kills that met a running command. After each kill a reader has to find the commit before the command or
-the one after it. At the end of a history the clusters also have to be those of one run over what is left."""
+the one after it, and a commit that is kept has to answer as it did. At the end of a history the clusters also have to be
+those of one run over what is left."""
 
 import json
 import os
@@ -57,6 +58,10 @@ class History:
         self.local = ["--local-state", "local"] if local else []
         self.live, self.loads, self.kills, self.usual, self.steps = {}, 0, 0, {}, 0
         self.before = None
+        if drawn.random() < 0.5:
+            self.flags += ["--retain", str(drawn.randrange(1, 5))]
+        # By commit, what a reader has found then, and what was there.
+        self.kept = {}
         if "--lexicon" in self.flags:
             write_records(program.folder / "words", [{"text": text(drawn)} for _ in range(300)])
             counted = ["--terms", "alphanumeric", "--min-length", "2", "--min-df", "2"]
@@ -65,12 +70,25 @@ class History:
     def task(self):
         """The next command: its name, and the words behind the name of the collection."""
         self.steps += 1
-        kind = self.drawn.choice(["load"] * 4 + ["delete"] * 2 + ["compact", "export", "dedup"])
+        kind = self.drawn.choice(["load"] * 4 + ["delete"] * 2 + ["compact", "export", "dedup", "rollback"])
         if not self.live or kind == "load":
             return "load", self.load()
         if kind == "delete":
             return "delete", self.delete()
+        if kind == "rollback":
+            earlier = self.retained()[:-1]
+            if not earlier:
+                return "compact", []
+            commit = self.drawn.choice(earlier)
+            self.live = dict(self.kept[commit][1])
+            return "rollback", ["--to", str(commit)]
         return kind, []
+
+    def retained(self):
+        """The commits that readers may still ask for, and of which it is known what they have found."""
+        logged = self.program.good(["log", "c", "--format", "json", *self.local])
+        rows = json.loads(logged)
+        return sorted(row["commit"] for row in rows if row["retained"] and row["commit"] in self.kept)
 
     def load(self):
         """A file of new, changed, unchanged and deleted documents, written; the model follows."""
@@ -108,11 +126,11 @@ class History:
         if kind == "export":
             return ["export", "c", "--out", collection, "--quiet", *self.local]
         words = [kind, collection, *rest]
-        if kind != "compact":
+        if kind not in ("compact", "rollback"):
             words += ["-w", str(self.drawn.choice([1, 2]))]
         if collection == "t":
             return words
-        if kind != "compact" and self.drawn.random() < 0.6:
+        if kind not in ("compact", "rollback") and self.drawn.random() < 0.6:
             words += ["--epoch", self.drawn.choice(["1K", "4K", "16K"])]
         if kind == "load" and self.drawn.random() < 0.3:
             words += ["--memory", "48M"]
@@ -168,12 +186,21 @@ class History:
             return
         found = state(self.program, "c", self.local, deep=False)
         fsck(self.program, "c", self.local)
+        self.look_back()
         for wanted in filter(None, (self.before, after)):
             if all(found[key] == wanted[key] for key in found):
                 return
         if self.before is None and found["stats"]["documents"] == 0:
             return
         equal(found, self.before or after, f"{kind}, killed: the commit before it")
+
+    def look_back(self):
+        """One of the commits that are kept answers as it did."""
+        kept = self.retained()
+        if kept:
+            commit = self.drawn.choice(kept)
+            found = self.program.good(["clusters", "c", "--json", "--at", str(commit), *self.local])
+            equal({"clusters": partition(found)}, {"clusters": self.kept[commit][0]}, f"commit {commit}")
 
     def abandon(self, after):
         """What a killed load has left is discarded: the commit stays."""
@@ -206,6 +233,10 @@ class History:
         found = state(self.program, "c", self.local)
         equal(found, after, f"{kind}, then")
         self.before = after
+        commits = [json.loads(self.program.good(["info", at, "--json"]))["commit"] for at in ("c", "t")]
+        if commits[0] == commits[1]:
+            self.kept[commits[0]] = (after["clusters"], dict(self.live))
+        self.look_back()
 
     def one_run(self, out):
         """The command that does in one run what the collection should have come to: over what is left, in the order of
@@ -214,6 +245,9 @@ class History:
         write_records(self.program.folder / "left.jsonl", [{"id": id, "text": value[1]} for id, value in order])
         clustering = json.loads(self.program.good(["info", "t", "--json"]))["configuration"]["cluster"]["clustering"]
         flags = [flag for flag in self.flags if flag != "--store-text"]
+        if "--retain" in flags:
+            at = flags.index("--retain")
+            del flags[at : at + 2]
         if "--clustering" not in flags:
             flags += ["--clustering", clustering]
         return ["dedup", "left.jsonl", "--out", out, "--quiet", *flags, "--common-cap", "0"]
