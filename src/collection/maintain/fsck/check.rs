@@ -121,14 +121,8 @@ impl Check<'_> {
                 Ok(false)
             }
             // A damaged digit, or what another version has left.
-            Err(error @ (Error::NewerFormat { .. } | Error::OlderFormat { .. })) => {
-                let place = match &error {
-                    Error::NewerFormat { path, .. } | Error::OlderFormat { path, .. } => {
-                        path.display().to_string()
-                    }
-                    _ => String::new(),
-                };
-                self.find(place, error.to_string(), "its first line");
+            Err(ref error @ (Error::NewerFormat { ref path, .. } | Error::OlderFormat { ref path, .. })) => {
+                self.find(path.display().to_string(), error.to_string(), "its first line");
                 Ok(false)
             }
             outcome => outcome.map(|()| true),
