@@ -546,6 +546,7 @@
 //! - `collection/tables/lookup.rs` - documents by id, clusters and documents of contents
 //! - `collection/tables/clusters.rs` - clusters as they are stored, and the documents of each
 //! - `collection/tables/sets.rs` - the stored sets of contents
+//! - `collection/tables/signatures.rs` - the stored signatures of contents
 //! - `collection/tables/tokens/mod.rs` - the tokens that sets are derived from
 //! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes

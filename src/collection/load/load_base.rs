@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::collection::HeapCursor;
 use crate::collection::run::schema::{
     DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS,
 };
@@ -16,6 +15,7 @@ use crate::collection::tables::postings::{PostingForm, PostingRows, live_posting
 use crate::collection::tables::records::RecordWriter;
 use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
+use crate::collection::tables::signatures::each_signature;
 use crate::collection::tables::tokens::TokenWriter;
 use crate::config::Config;
 use crate::document::Doc;
@@ -268,16 +268,7 @@ impl Stored for LoadBase {
 
     fn signatures(&self, contents: &[Doc], each: &mut dyn FnMut(Doc, &[u64])) -> Result<()> {
         let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
-        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
-        self.tables.newest(SIGNATURES, &keys, &mut |at, run, row| {
-            let heap = run.heap(PARITIES);
-            let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
-            words.clear();
-            let signature = StoredSignature::of_row(row);
-            cursor.read(heap, signature.start, signature.words as usize, &mut words)?;
-            each(contents[at], &words);
-            Ok(())
-        })
+        each_signature(&self.tables, &keys, &mut |at, words| each(contents[at], words))
     }
 
     fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>> {

@@ -1,9 +1,12 @@
 //! Which stored contents any sets resemble: their keys probed, what they meet measured.
 
+use hashbrown::HashMap;
+
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::{PostingForm, live_postings};
 use crate::collection::tables::sets::{each_set, each_set_of_size, salts};
+use crate::collection::tables::signatures::each_signature;
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
@@ -12,7 +15,7 @@ use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Measure, overlap};
-use crate::sketch::{both_keys, indexes, spread};
+use crate::sketch::{both_keys, indexes, least_difference, sign, spread};
 use crate::sketcher::Sketcher;
 
 /// Finds stored contents by sets, with what that takes.
@@ -21,6 +24,8 @@ pub struct Resembling {
     form: PostingForm,
     sketcher: Sketcher,
     rule: Option<AcceptanceRule>,
+    /// The rule of whose sketches the method's own words are signed, if they are.
+    signed: Option<AcceptanceRule>,
     dead: Dead,
 }
 
@@ -59,6 +64,13 @@ fn sought(posted: u64, indexed: bool) -> impl Iterator<Item = SoughtKey> {
 /// A stored content that shares a key with a set: the content, the number of the set, the size of the content's set.
 type Met = (Doc, u32, u32);
 
+/// Ascending pairs by content, and the contents.
+fn by_content(pairs: &[Met]) -> (Vec<&[Met]>, Vec<u64>) {
+    let of_content: Vec<&[Met]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
+    let contents = of_content.iter().map(|pairs| u64::from(pairs[0].0)).collect();
+    (of_content, contents)
+}
+
 impl Resembling {
     /// What finds contents of these tables, all below `next`, given the frozen order of shingles.
     ///
@@ -73,7 +85,7 @@ impl Resembling {
         let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
         let dead = Dead::of(tables, next, MOST)?;
         let form = PostingForm::of(config);
-        Ok(Resembling { tables: tables.clone(), form, sketcher, rule, dead })
+        Ok(Resembling { tables: tables.clone(), form, sketcher, rule, signed: config.signed(), dead })
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -95,19 +107,48 @@ impl Resembling {
         let pairs = pairs.filter(|same| {
             rule.is_enough(same.len() as u32, rule.posted(sets[same[0].1 as usize].words), same[0].2)
         });
-        let pairs: Vec<(Doc, usize)> = pairs.map(|same| (same[0].0, same[0].1 as usize)).collect();
-        let of_content: Vec<&[(Doc, usize)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-        let contents: Vec<u64> = of_content.iter().map(|pairs| u64::from(pairs[0].0)).collect();
+        let pairs = self.perhaps_alike(pairs.map(|same| same[0]).collect(), sets)?;
+        let (of_content, contents) = by_content(&pairs);
         each_set(&self.tables, &contents, &mut |at, set| {
             progress.check()?;
-            for (content, number) in of_content[at] {
-                let measure = rule.measure(sets[*number].words, set);
-                linked[*number].extend(measure.map(|measure| (*content, measure)));
+            for (content, number, _) in of_content[at] {
+                let number = *number as usize;
+                let measure = rule.measure(sets[number].words, set);
+                linked[number].extend(measure.map(|measure| (*content, measure)));
             }
             Ok(())
         })?;
         linked.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
         Ok(linked)
+    }
+
+    /// Those of ascending pairs whose signatures, if there are any, leave room for as much as the rule wants to be shared. Of most
+    /// contents that are met no set need be read by that.
+    fn perhaps_alike(&self, mut pairs: Vec<Met>, sets: &[AskedSet<'_>]) -> Result<Vec<Met>> {
+        let Some((signed, rule)) = self.signed.zip(self.rule) else { return Ok(pairs) };
+        let (of_content, contents) = by_content(&pairs);
+        let mut unlike = Vec::new();
+        let mut own: HashMap<u32, Vec<u64>> = HashMap::new();
+        each_signature(&self.tables, &contents, &mut |at, of_stored| {
+            for pair in of_content[at] {
+                let (_, number, stored) = *pair;
+                let words = sets[number as usize].words;
+                let of_own = own.entry(number).or_insert_with(|| {
+                    let mut signature = Vec::new();
+                    sign(signed.own_words(words), &mut signature);
+                    signature
+                });
+                let size = rule.posted(words);
+                let most = |needed| u64::from(size) + u64::from(stored) - 2 * needed;
+                let needed = rule.own().needed(size, stored);
+                if needed.is_none_or(|needed| least_difference(of_own, of_stored) > most(needed)) {
+                    unlike.push(*pair);
+                }
+            }
+        })?;
+        unlike.sort_unstable();
+        pairs.retain(|pair| unlike.binary_search(pair).is_err());
+        Ok(pairs)
     }
 
     /// The contents, of ascending ones, that the rule links a set to, with their measures. All are looked at, one after the

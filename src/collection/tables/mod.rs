@@ -18,6 +18,7 @@ pub(in crate::collection) mod records;
 pub(in crate::collection) mod rows;
 pub(in crate::collection) mod run_cursors;
 pub(in crate::collection) mod sets;
+pub(in crate::collection) mod signatures;
 pub(in crate::collection) mod sources;
 pub(in crate::collection) mod tokens;
 
