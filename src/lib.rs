@@ -751,6 +751,7 @@
 //! - `report/chart.rs` - bars as pictures
 //! - `report/finished/mod.rs` - questions about runs that have ended
 //! - `report/finished/compare.rs` - two documents of the inputs held against each other
+//! - `report/finished/divided.rs` - what a cluster of it falls into at a higher threshold (feature `serve`)
 //! - `report/finished/explain.rs` - why documents of a run are together, or are not
 //! - `report/finished/members.rs` - a cluster, each member held against what is kept
 //! - `report/finished/outside.rs` - the closest document outside a cluster, of all inputs (feature `serve`)
@@ -769,6 +770,8 @@
 //! - `serve/http/connections.rs` - who is connected, and who goes when there is no room
 //! - `serve/http/handle.rs` - a request and its answer
 //! - `serve/http/routes.rs` - which path and method is answered by what, and who may ask
+//! - `serve/http/rendered.rs` - the form that a page is given
+//! - `serve/http/checks.rs` - requests for what texts resemble, looked up together
 //! - `serve/http/guard.rs` - who may ask: host, token, and pages of other sites
 //! - `serve/http/query.rs` - parameters, and percent signs
 //! - `serve/http/body.rs` - bodies up to a limit
@@ -810,6 +813,7 @@
 //! - `serve/state/commit.rs` - one commit, with what is made of it once
 //! - `serve/state/run.rs` - an output, with its lists in memory
 //! - `serve/state/threads.rs` - the threads that wait for disks, a bounded number
+//! - `serve/state/together.rs` - small questions that wait at the same moment
 //! - `serve/state/write.rs` - loads and deletions of clients
 //! - `serve/state/remembered.rs` - answers to changes by their keys
 //! - `serve/state/verdicts.rs` - verdicts on pairs, a file of labels that only grows

@@ -224,7 +224,7 @@ fn collections_that_cannot_be_meant_are_refused_before_work() {
     }
     dir.alike("load chars in.jsonl --tokens chars --ngram 3", None).ok();
     dir.alike("delete empty --ids - --max-delete 100%", Some(b"1")).ok();
-    fs::write(dir.join("damaged/manifest-00000002"), "{").unwrap();
+    fs::write(dir.join("damaged/manifest-00000001"), "{").unwrap();
     fs::remove_file(dir.join("lost/run-00000001")).unwrap();
     for (flags, parts) in [
         ("--against c --ngram 5", &["--against c", "text.ngram is 3, not 5", "name the files"][..]),
@@ -235,7 +235,7 @@ fn collections_that_cannot_be_meant_are_refused_before_work() {
         ("--against c --within site", &["--against c", "--within"]),
         ("--against old=empty", &["--against old", "no documents in the collection"]),
         ("--against a=c --against b=c", &["c: is named twice"]),
-        ("--against damaged", &["damaged/manifest-00000002"]),
+        ("--against damaged", &["damaged/manifest-00000001"]),
         ("--against lost", &["lost/run-00000001"]),
     ] {
         let mut ran = dir.dedup(&format!("new.jsonl {flags} --out out"));

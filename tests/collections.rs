@@ -21,7 +21,7 @@ fn made() -> Dir {
     let lines = [line("a", &words(0, 100)), line("b", &words(2, 100)), line("d", &words(1000, 100))];
     dir.write("first.jsonl", lines.concat());
     let report = report(dir.alike("load c first.jsonl", None).ok());
-    assert_eq!((&report["commit"], &report["added"]), (&json!(2), &json!(3)), "{report}");
+    assert_eq!((&report["commit"], &report["added"]), (&json!(1), &json!(3)), "{report}");
     dir
 }
 
@@ -66,7 +66,7 @@ fn create_add_change_and_delete() {
     let pair = (set(&["a", "b"]), "a".to_owned());
     assert_eq!(clusters(&dir), [("1.1".to_owned(), pair)].into());
     dir.write("more.jsonl", line("e", &words(1001, 100)) + &line("b", &words(5000, 100)));
-    let said = dir.alike("load c more.jsonl", None).ok().says("1 added, 1 replaced").says("commit 3");
+    let said = dir.alike("load c more.jsonl", None).ok().says("1 added, 1 replaced").says("commit 2");
     assert_eq!(report(said)["clusters"], json!(1));
     assert_eq!(clusters(&dir), [("2.1".to_owned(), (set(&["d", "e"]), "d".to_owned()))].into());
     assert_eq!(ids(&dir), set(&["a", "b", "d", "e"]));
@@ -100,12 +100,38 @@ fn the_same_again_makes_no_commit() {
     let dir = made();
     let again = report(dir.alike("load c first.jsonl", None).ok().says("nothing changed"));
     assert_eq!((&again["commit"], &again["unchanged"]), (&Value::Null, &json!(3)));
-    assert_eq!(commit(&dir), json!(2));
+    assert_eq!(commit(&dir), json!(1));
     let ran = dir.alike("load c first.jsonl --quiet", None).ok();
     assert_eq!((ran.stdout, ran.stderr), (String::new(), String::new()));
     assert!(dir.alike("load c first.jsonl --quiet --json", None).ok().stdout.contains("\"unchanged\":3"));
     let ran = dir.alike("load c first.jsonl --json-progress", None).ok();
     assert!(jsonl(ran.stderr.as_bytes()).iter().any(|row| row["stage"].is_string()), "{}", ran.stderr);
+}
+
+/// Programs that read progress are told what people are: each line is JSON, and the summary is the last one.
+#[test]
+fn warnings_are_lines_of_json_among_those_of_progress() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", "one two three") + &line("b", "...") + "no record\n");
+    let warnings = |stderr: &str| -> Vec<String> {
+        let rows = jsonl(stderr.as_bytes());
+        let warnings = rows.iter().filter(|row| row["event"] == "warning");
+        warnings.map(|row| row["message"].as_str().unwrap().to_owned()).collect()
+    };
+    let flags = "--max-rejected 50% --keep field:nosuch:max --id-field nosuch";
+    let line = format!("dedup in.jsonl --dry-run {flags}");
+    let people = dir.alike(&line, None).ok().stderr;
+    let told: Vec<&str> =
+        people.lines().filter_map(|line| line.split_once("warning: ")).map(|it| it.1).collect();
+    let programs = dir.alike(&format!("{line} --json-progress"), None).ok().stderr;
+    assert_eq!(warnings(&programs), told, "{programs}");
+    assert!(told.len() > 3 && people.contains("first record has: id, text"), "{people}");
+    assert!(jsonl(programs.as_bytes()).last().unwrap()["summary"].is_object(), "{programs}");
+    dir.write("empty.jsonl", "");
+    dir.alike("load c in.jsonl --max-rejected 50%", None).ok();
+    let ran = dir.alike("load c empty.jsonl --json-progress", None).ok();
+    assert_eq!(warnings(&ran.stderr), ["the inputs hold no records; check the files"]);
+    assert_eq!(dir.alike("dedup in.jsonl --dry-run -q --max-rejected 50%", None).ok().stderr, "");
 }
 
 #[test]
@@ -122,7 +148,7 @@ fn a_load_may_be_the_whole_state() {
         .code(3)
         .says("--delete-missing")
         .says("now.jsonl, line 31");
-    assert_eq!((ids(&dir), commit(&dir)), (set(&["d", "f"]), json!(3)));
+    assert_eq!((ids(&dir), commit(&dir)), (set(&["d", "f"]), json!(2)));
 }
 
 #[test]
@@ -150,7 +176,7 @@ fn nobody_deletes_most_of_a_collection_by_mistake() {
             ran.says("6 of its 10 documents").says("--max-delete 60%");
         }
     }
-    assert_eq!((ids(&dir).len(), commit(&dir)), (10, json!(2)), "nothing was written");
+    assert_eq!((ids(&dir).len(), commit(&dir)), (10, json!(1)), "nothing was written");
     dir.alike("load c four.jsonl --delete-missing --max-delete 60%", None).ok();
     assert_eq!(ids(&dir), set(&["d0", "d1", "d2", "d3"]));
     dir.alike("load c blank.jsonl --allow-empty", None).code(2).says("--delete-missing");
@@ -170,7 +196,7 @@ fn pipes_folders_and_links_among_the_files_are_told() {
     let names: Vec<String> = fs::read_dir(dir.join("c"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.starts_with("run-") || name == "manifest-00000003")
+        .filter(|name| name.starts_with("run-") || name == "manifest-00000002")
         .collect();
     assert!(names.len() >= 2, "{names:?}");
     let aside = dir.join("aside");
@@ -193,7 +219,7 @@ fn pipes_folders_and_links_among_the_files_are_told() {
     }
     dir.write("more.jsonl", line("y", "a third text"));
     for kind in ["pipe", "folder"] {
-        let taken = Taken::new(&dir, "manifest-00000004", kind);
+        let taken = Taken::new(&dir, "manifest-00000003", kind);
         for verb in ["clusters c", "load c more.jsonl", "load c --abandon", "fsck c"] {
             taken.is_told(&dir, verb);
         }
@@ -249,9 +275,9 @@ fn what_is_in_the_way_of_the_next_commit_is_told_before_work() {
     let next =
         before.iter().filter_map(|name| name.strip_prefix("run-")?.parse::<u64>().ok()).max().unwrap() + 1;
     let names = [
-        "checkpoint-00000003-0001",
-        "refused-00000003-0001.jsonl",
-        "changes-00000003.jsonl",
+        "checkpoint-00000002-0001",
+        "refused-00000002-0001.jsonl",
+        "changes-00000002.jsonl",
         &format!("run-{next:08}"),
         "lock",
     ];
@@ -270,7 +296,7 @@ fn what_is_in_the_way_of_the_next_commit_is_told_before_work() {
         dir.alike("load c --abandon", None).ok().says("nothing was left behind");
         assert_eq!(files(), before, "{name}");
     }
-    for name in ["new-manifest-00000003", "tidied-00000002-00000000000000ab"] {
+    for name in ["new-manifest-00000002", "tidied-00000001-00000000000000ab"] {
         fs::create_dir(dir.join("c").join(name)).unwrap();
     }
     dir.alike("load c more.jsonl", None).ok();
@@ -353,7 +379,7 @@ fn refused_records_are_listed_and_limited() {
     let good: String = (0..99).map(|i| line(&format!("g{i}"), &format!("text {i}"))).collect();
     dir.write("some.jsonl", good.clone() + &json!({"text": "no id"}).to_string());
     dir.alike("load c some.jsonl --strict", None).code(3).says("--strict").says("line 100");
-    assert_eq!(commit(&dir), json!(2));
+    assert_eq!(commit(&dir), json!(1));
     let ran =
         dir.alike("load c some.jsonl --rejected r.jsonl", None).ok().says("refused: some.jsonl, line 100");
     assert_eq!(report(ran)["added"], json!(99));
@@ -368,7 +394,7 @@ fn refused_records_are_listed_and_limited() {
         ran.says("(and 11 more)").says("the record has: id, k8").says("3 more records for other reasons");
     assert_eq!(ran.stderr.matches("refused: bad.jsonl").count(), 10, "{}", ran.stderr);
     assert_eq!(jsonl(&fs::read(dir.join("bad.rows")).unwrap()).len(), 24);
-    assert_eq!(commit(&dir), json!(3));
+    assert_eq!(commit(&dir), json!(2));
     // A first load of which nothing comes fixes no configuration.
     dir.alike("load new bad.jsonl --text-field body", None).code(3);
     dir.alike("info new", None).code(4).says("nothing has been loaded into it");
@@ -431,7 +457,7 @@ fn what_is_no_collection_stays_as_it_is() {
 #[test]
 fn damage_is_told_and_nothing_is_loaded() {
     let dir = made();
-    let path = dir.join("c/manifest-00000002");
+    let path = dir.join("c/manifest-00000001");
     let mut bytes = fs::read(&path).unwrap();
     let at = bytes.len() / 2;
     bytes[at] ^= 1;
@@ -445,25 +471,25 @@ fn damage_is_told_and_nothing_is_loaded() {
         "info c",
     ];
     for line in lines {
-        dir.alike(line, None).code(4).says("manifest-00000002").says("damaged");
+        dir.alike(line, None).code(4).says("manifest-00000001").says("damaged");
     }
     assert_eq!(fs::read(&path).unwrap(), bytes);
     bytes[at] ^= 1;
     fs::write(&path, &bytes).unwrap();
     // That of the commit before is in nobody's way, but a warning names it.
-    let before = dir.join("c/manifest-00000001");
+    let before = dir.join("c/manifest-00000000");
     fs::write(&before, "no manifest").unwrap();
     dir.alike("fsck c", None).code(4);
-    dir.alike("load c first.jsonl", None).ok().says("warning").says("manifest-00000001");
+    dir.alike("load c first.jsonl", None).ok().says("warning").says("manifest-00000000");
     dir.write("one.jsonl", line("z", "z"));
     dir.alike("load c one.jsonl", None).ok().says("warning");
     dir.alike("fsck c", None).ok();
     assert!(!before.exists());
-    let log = dir.join("c/changes-00000002.jsonl");
+    let log = dir.join("c/changes-00000001.jsonl");
     let mut text = fs::read(&log).unwrap();
     text[3] ^= 1;
     fs::write(&log, text).unwrap();
-    let ran = dir.alike("changes c", None).code(4).says("changes-00000002.jsonl");
+    let ran = dir.alike("changes c", None).code(4).says("changes-00000001.jsonl");
     assert_eq!(ran.stdout, "", "what is damaged is not shown");
 }
 
@@ -475,7 +501,7 @@ fn what_an_interrupted_load_left_can_be_removed() {
     assert_eq!(report(ran), json!({"removed": ["run-00000077"]}));
     assert!(!dir.join("c/run-00000077").exists());
     dir.alike("load c --abandon", None).ok().says("nothing was left behind");
-    assert_eq!((commit(&dir), ids(&dir).len()), (json!(2), 3));
+    assert_eq!((commit(&dir), ids(&dir).len()), (json!(1), 3));
 }
 
 type State = BTreeMap<String, (BTreeSet<String>, String)>;
@@ -515,15 +541,15 @@ fn changes_turn_one_state_into_the_next() {
     dir.alike("load c two.jsonl", None).ok();
     dir.write("gone.txt", "a\nb\n");
     dir.alike("delete c --ids gone.txt", None).ok();
-    let later = rows(&dir, "changes c --since 2");
+    let later = rows(&dir, "changes c --since 1");
     let commits: BTreeSet<u64> = later.iter().map(|row| row["commit"].as_u64().unwrap()).collect();
     // Runs may be merged after a load, in a commit of its own, of which there is nothing to tell.
     let last = *commits.last().unwrap();
-    assert!(commits.len() == 2 && commits.iter().all(|commit| *commit > 2), "{commits:?}");
+    assert!(commits.len() == 2 && commits.iter().all(|commit| *commit > 1), "{commits:?}");
     replay(&mut state, &later);
     assert_eq!((state.len(), &state), (1, &clusters(&dir)));
     assert_eq!(rows(&dir, &format!("changes c --since {last}")), Vec::<Value>::new());
-    assert_eq!(rows(&dir, "changes c").first().unwrap()["commit"], json!(2));
+    assert_eq!(rows(&dir, "changes c").first().unwrap()["commit"], json!(1));
     dir.alike("changes c --since 99", None).code(2).says("last commit is");
 }
 

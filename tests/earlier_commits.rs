@@ -110,7 +110,7 @@ fn kept(config: Config, retain: Retain) -> Bench {
     let bench = Bench::new(config);
     let mut writer = Writer::open(&bench.storage).expect("opened");
     writer.set_retain(retain);
-    assert_eq!(writer.commit_retain().expect("committed"), Some(2));
+    assert_eq!(writer.commit_retain().expect("committed"), Some(1));
     drop(writer);
     bench
 }
@@ -131,7 +131,7 @@ fn fifty_commits_answer_as_they_did() {
             }
         }
         let last = open(&bench);
-        let merged = last.manifest().commit as usize - 2 - then.len();
+        let merged = last.manifest().commit as usize - 1 - then.len();
         assert!(merged > 3, "runs are merged between them: {merged}");
         let (gone, stay) = then.split_at(then.len() - 50);
         let mut different = BTreeSet::new();
@@ -304,7 +304,7 @@ fn older_commits_are_asked_for_by_number_and_time() {
     dir.alike("load c 3.jsonl", None).ok();
     let last = dir.alike("clusters c --json", None).ok().stdout;
     assert!(first != last);
-    assert_eq!(dir.alike("clusters c --json --at 2", None).ok().stdout, first);
+    assert_eq!(dir.alike("clusters c --json --at 1", None).ok().stdout, first);
     assert_eq!(dir.alike("clusters c --json --at 9999-01-01", None).ok().stdout, last);
     let log = dir.alike("log c --json", None).ok().stdout;
     let rows: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -324,25 +324,25 @@ fn older_commits_are_asked_for_by_number_and_time() {
         "fsck c",
         "show c 1.1",
     ] {
-        dir.alike(&format!("{line} --at 2"), None).ok();
+        dir.alike(&format!("{line} --at 1"), None).ok();
     }
-    assert_eq!(dir.alike("documents c --at 2 --json", None).ok().stdout.lines().count(), 6);
-    dir.alike("explain c 8 --at 2", None).code(2);
+    assert_eq!(dir.alike("documents c --at 1 --json", None).ok().stdout.lines().count(), 6);
+    dir.alike("explain c 8 --at 1", None).code(2);
     dir.alike("explain c 8", None).ok();
     dir.write("draft.txt", (0..9).map(|at| format!("word{} ", 4 * 9 + at)).collect::<String>());
     let found = |at: &str| dir.alike(&format!("check c draft.txt --json {at}"), None).ok().stdout;
-    assert!(found("").contains("\"12\"") && !found("--at 2").contains("\"12\""));
-    dir.alike("export c --out clean --at 2", None).ok();
-    dir.alike("report c --out page.html --at 2 -q", None).ok();
+    assert!(found("").contains("\"12\"") && !found("--at 1").contains("\"12\""));
+    dir.alike("export c --out clean --at 1", None).ok();
+    dir.alike("report c --out page.html --at 1 -q", None).ok();
     for (at, said) in [
-        ("1999-01-01", "the commit of 1999-01-01 cannot be looked at again; those that can: 2 to "),
+        ("1999-01-01", "the commit of 1999-01-01 cannot be looked at again; those that can: 1 to "),
         ("99", "commit 99 cannot be looked at again"),
         ("yesterday", "a day like 2026-11-20"),
     ] {
         dir.alike(&format!("clusters c --at {at}"), None).code(2).says(said);
     }
     dir.alike("dedup 1.jsonl --out out", None).ok();
-    dir.alike("explain out 1 --at 2", None).code(2).says("which has no commits");
+    dir.alike("explain out 1 --at 1", None).code(2).says("which has no commits");
     dir.alike("load c 1.jsonl --retain 0", None).code(2).says("like 30d");
 }
 
@@ -364,7 +364,7 @@ fn change_logs_go_with_the_window() {
     assert_eq!(info()["retain"], "2");
     let (gone, logs) = (number("changes_after"), logged());
     assert_eq!((logs.len(), number("retained_from")), (2, logs[1].min(number("commit") - 1)));
-    assert!(gone > 2 && gone < logs[1], "{gone}, {logs:?}");
+    assert!(gone > 1 && gone < logs[1], "{gone}, {logs:?}");
     let before = gone - 1;
     let refused = dir.alike(&format!("changes c --since {before}"), None).code(2);
     refused.says(&format!("up to commit {gone} are gone")).says(&format!("--since {gone}"));
@@ -396,20 +396,20 @@ fn a_collection_is_rolled_back() {
     let info = || serde_json::from_str::<Value>(&dir.alike("info c --json", None).ok().stdout).unwrap();
     let last = info()["commit"].as_u64().unwrap();
     let (disk, next) = (info()["disk_bytes"].clone(), last + 1);
-    let ran = dir.alike("rollback c --to 2 --dry-run", None).ok();
-    ran.says(&format!("there would be commit {next}, as commit 2 was")).says("6 would be removed");
+    let ran = dir.alike("rollback c --to 1 --dry-run", None).ok();
+    ran.says(&format!("there would be commit {next}, as commit 1 was")).says("6 would be removed");
     assert_eq!((&info()["disk_bytes"], info()["commit"].as_u64()), (&disk, Some(last)));
-    dir.alike("rollback c --to 2", None).ok().says(&format!("commit {next} is as commit 2 was"));
+    dir.alike("rollback c --to 1", None).ok().says(&format!("commit {next} is as commit 1 was"));
     assert_eq!(dir.alike("clusters c --json", None).ok().stdout, first);
     dir.alike(&format!("rollback c --to {next}"), None).ok().says("nothing was changed since");
     let log = dir.alike("log c --json", None).ok().stdout;
     let row: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
-    assert_eq!((row["command"].as_str(), row["restored"].as_u64()), (Some("rollback"), Some(2)));
+    assert_eq!((row["command"].as_str(), row["restored"].as_u64()), (Some("rollback"), Some(1)));
     assert_eq!(row["removed"].as_u64(), Some(6));
     dir.alike(&format!("rollback c --to {last}"), None).ok().says(&format!("as commit {last} was"));
     dir.alike("rollback c --to 77", None).code(2).says("cannot be looked at again");
     // Back to nothing at all, and on from there.
-    dir.alike("rollback c --to 1", None).ok().says("0 documents");
+    dir.alike("rollback c --to 0", None).ok().says("0 documents");
     dir.alike("load c 1.jsonl", None).ok();
     dir.alike("fsck c", None).ok();
     let members = |text: &str| {
@@ -430,7 +430,7 @@ fn a_copy_is_a_collection_of_its_own() {
     dir.alike("load c 2.jsonl", None).ok();
     let last = dir.alike("clusters c --json", None).ok().stdout;
     dir.alike("copy c now", None).ok().says(" linked and not copied");
-    dir.alike("copy c then --at 2", None).ok().says("commit 2");
+    dir.alike("copy c then --at 1", None).ok().says("commit 1");
     assert_eq!(dir.alike("clusters now --json", None).ok().stdout, last);
     assert_eq!(dir.alike("clusters then --json", None).ok().stdout, first);
     dir.alike("copy c now", None).code(2).says("exists already");

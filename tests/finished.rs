@@ -36,6 +36,22 @@ fn rows(dir: &Dir, name: &str) -> Vec<Value> {
     read(dir, name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// Of an id that most of a corpus has only so many documents are gone through.
+#[test]
+fn an_id_that_very_many_have_is_told_without_reading_all() {
+    let dir = Dir::new();
+    let mut lines: String = (0..1500).map(|at| line("x", &words(at * 40, 12))).collect();
+    lines += &line("y", &words(0, 12));
+    dir.write("in.jsonl", lines);
+    dir.alike("dedup in.jsonl --out out -q", None).ok();
+    let first = "1000 documents or more have the id \"x\": in.jsonl:1, in.jsonl:2, in.jsonl:3";
+    dir.alike("explain out x", None).code(2).says(first);
+    // One of them is found by its place, wherever it stands.
+    let told = dir.alike("explain out in.jsonl:1500", None).ok().stdout;
+    assert!(told.contains("\"line\":1500"), "{told}");
+    dir.alike("explain out y in.jsonl:1", None).ok();
+}
+
 /// An answer without what hangs on where documents are: numbers of clusters, links that only a collection stores, and the load or
 /// the place that decided.
 fn said(mut answer: Value) -> Value {

@@ -119,8 +119,8 @@ fn local_losses_of_a_load() {
         Moment::Alone,
         Moment::Stage("read", 1),
         Moment::Stage("verify", 1),
-        Moment::File("checkpoint-00000003-0002"),
-        Moment::File("changes-00000003"),
+        Moment::File("checkpoint-00000002-0002"),
+        Moment::File("changes-00000002"),
         Moment::Stage("cluster", 1),
     ];
     for (at, moment) in moments.into_iter().enumerate() {

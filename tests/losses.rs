@@ -31,11 +31,11 @@ fn kill(bench: &Bench, victim: usize, moment: Moment) {
 /// Every phase; the file of changes is written for the commit, a checkpoint between two epochs.
 const MOMENTS: [Moment; 8] = [
     Moment::Stage("read", 1),
-    Moment::File("changes-00000003"),
+    Moment::File("changes-00000002"),
     Moment::Stage("collide", 1),
     Moment::Meeting(15),
     Moment::Stage("verify", 1),
-    Moment::File("checkpoint-00000003-0002"),
+    Moment::File("checkpoint-00000002-0002"),
     Moment::Stage("cluster", 1),
     Moment::Alone,
 ];

@@ -22,8 +22,8 @@ fn losses_by_silence() {
     let moments = [
         Moment::Stage("read", 1),
         Moment::File("checkpoint-"),
-        Moment::File("checkpoint-00000003-0002"),
-        Moment::File("checkpoint-00000003-0003"),
+        Moment::File("checkpoint-00000002-0002"),
+        Moment::File("checkpoint-00000002-0003"),
     ];
     for (at, moment) in moments.into_iter().enumerate() {
         for victim in 0..PROCESSES {
@@ -68,7 +68,7 @@ fn losses_by_interrupt() {
     let bench = Bench::new();
     for (victim, moment) in [
         (0, Moment::Stage("read", 1)),
-        (2, Moment::File("checkpoint-00000003-0003")),
+        (2, Moment::File("checkpoint-00000002-0003")),
         (3, Moment::File("checkpoint-")),
     ] {
         let (mut processes, _) = bench.hit(victim, moment, LOAD, Signal::INT);

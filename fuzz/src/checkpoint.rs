@@ -33,7 +33,7 @@ pub fn checkpoint(mut data: &[u8]) {
     };
     put(&simulated, &name, &bytes);
     if older & 1 != 0 {
-        put(&simulated, "checkpoint-00000004-0009", &bytes);
+        put(&simulated, "checkpoint-00000003-0009", &bytes);
     }
     let storage: Arc<dyn Storage> = Arc::new(simulated);
     let whole = ask(&storage);

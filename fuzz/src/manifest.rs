@@ -45,5 +45,5 @@ pub fn manifest(mut data: &[u8]) {
 
 /// A folder with a manifest alone.
 fn manifest_of(bytes: Vec<u8>) -> Simulated {
-    folder(&vec![("manifest-00000001".to_owned(), bytes)])
+    folder(&vec![("manifest-00000000".to_owned(), bytes)])
 }

@@ -247,13 +247,13 @@ fn describe(
         ));
     }
     if report.documents == 0 {
-        reporter.line("warning: the corpus holds no documents; check its files");
+        reporter.warning("the corpus holds no documents; check its files");
     }
     for row in report.benchmarks.iter().filter(|row| row.too_short == row.items) {
         let name = printable(&row.benchmark);
         let (least, remedy) = (report.rule.least(), report.rule.remedy());
-        reporter.line(&format!(
-            "warning: {name}: no item has {least}, so nothing is looked for; name other fields, {remedy}"
+        reporter.warning(&format!(
+            "{name}: no item has {least}, so nothing is looked for; name other fields, {remedy}"
         ));
     }
 }

@@ -39,6 +39,7 @@ use crate::session::run_folder::{RunFolder, close_spool, is_store};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::glance::{is_looked_at, show_glance};
 use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stderr::warn_as_json;
 use crate::terminal::summary::print_summary;
 
 /// Deduplicates as the arguments say and reports on standard error.
@@ -64,6 +65,7 @@ pub(super) fn run_as(
     refuse_beyond_stored(collections, &options.config, options.kinds)?;
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
+    warn_as_json(options.json_progress);
     let display = Display::start(Arc::clone(&progress), Mode::choose(options.quiet, options.json_progress));
     // It goes only when the other processes know that nothing is written to it any more.
     let (mut place, mut glance) = (None, None);
@@ -153,7 +155,7 @@ fn dedup(
         })
     };
     let report = page.map(|page| Ok((page, report()?))).transpose()?;
-    if !options.quiet && !options.json_progress {
+    if !options.quiet {
         let by = report.as_ref().map_or(&[][..], |(_, report)| &report.fields);
         warn_of_missing_fields(&outcome, &summarised()?, by);
     }

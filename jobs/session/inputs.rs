@@ -65,8 +65,8 @@ pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Erro
 /// Warns where no document has a word: with `--missing-text keep` no record is refused for a field that is mistyped.
 pub(crate) fn warn_of_no_words(reporter: &Reporter<'_>, wordless: u64, documents: u64) {
     if documents > 0 && wordless == documents {
-        reporter.line(&format!(
-            "warning: {} without any word; is the text field right (--text-field)?",
+        reporter.warning(&format!(
+            "{} without any word; is the text field right (--text-field)?",
             counted(documents, "document")
         ));
     }
@@ -75,7 +75,7 @@ pub(crate) fn warn_of_no_words(reporter: &Reporter<'_>, wordless: u64, documents
 /// Says so when inputs hold nothing.
 pub(crate) fn warn_of_no_documents(reporter: &Reporter<'_>, documents: u64) {
     if documents == 0 {
-        reporter.line("warning: the inputs hold no documents; check the files");
+        reporter.warning("the inputs hold no documents; check the files");
     }
 }
 

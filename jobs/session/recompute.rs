@@ -1,6 +1,5 @@
 //! What `pairs` and `recluster` have in common: the documents of a collection taken in again.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use alike::collection::{Manifest, QueryOverrides, RecomputeRequest, Snapshot};
@@ -17,6 +16,7 @@ use crate::cluster::job::DistributedJob;
 use crate::session::collection::{folder, open, open_with};
 use crate::session::options::{Machine, clustering};
 use crate::session::watched::watched;
+use crate::terminal::reporter::Reporter;
 
 /// Takes the documents of a collection in again, while progress is shown and Ctrl-C stops it.
 pub(crate) fn again(
@@ -59,12 +59,11 @@ pub(crate) fn again(
 /// ignored `now`. Nobody listening is no failure.
 pub(crate) fn warn_of_cap(manifest: &Manifest, now: u64, talk: &TalkArgs) {
     let ever = manifest.counts.ignored_keys;
-    if now + ever > 0 && !talk.quiet && !talk.json_progress {
-        let _ = writeln!(
-            io::stderr().lock(),
-            "warning: keys in more texts than the cap allows were ignored, {now} now and {ever} by loads; these need not be \
-             the pairs and clusters that the collection has"
-        );
+    if now + ever > 0 {
+        Reporter::of_people(talk).warning(&format!(
+            "keys in more texts than the cap allows were ignored, {now} now and {ever} by loads; these need not be the pairs \
+             and clusters that the collection has"
+        ));
     }
 }
 

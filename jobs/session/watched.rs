@@ -10,11 +10,13 @@ use crate::cli::common::TalkArgs;
 use crate::cluster::job::DistributedJob;
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::interrupt::stop_on_interrupt;
+use crate::terminal::stderr::warn_as_json;
 
 /// Does a load while its progress is shown and Ctrl-C stops it.
 pub(crate) fn watched<T>(talk: &TalkArgs, work: impl FnOnce(&Arc<Progress>) -> Result<T>) -> Result<T> {
     let progress = Arc::new(Progress::default());
     stop_on_interrupt(Arc::clone(&progress))?;
+    warn_as_json(talk.json_progress);
     let display = Display::start(Arc::clone(&progress), Mode::choose(talk.quiet, talk.json_progress));
     let done = work(&progress);
     display.finish();

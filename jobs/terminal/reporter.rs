@@ -11,6 +11,7 @@ use alike::read::Rejected;
 use crate::cli::common::{ReportArgs, TalkArgs};
 use crate::terminal::escape::sanitize;
 use crate::terminal::launched::on_terminal;
+use crate::terminal::stderr::warn_program;
 use crate::terminal::stdout::OutputLines;
 
 /// Refused records that are shown one by one.
@@ -36,6 +37,14 @@ impl<'a> Reporter<'a> {
     pub(crate) fn line(&self, line: &str) {
         if !self.talk.quiet && !self.talk.json_progress {
             let _ = writeln!(io::stderr().lock(), "{}", sanitize(line));
+        }
+    }
+
+    /// A warning: for people, or as a line of JSON where a program reads progress.
+    pub(crate) fn warning(&self, what: &str) {
+        match self.talk.json_progress {
+            true => warn_program(what),
+            false => self.line(&format!("warning: {what}")),
         }
     }
 
@@ -71,9 +80,7 @@ impl<'a> Reporter<'a> {
             rejected.iter().filter(|rejected| rejected.ends_file()).map(|rejected| &*rejected.file).collect();
         if !cut_off.is_empty() {
             let files = counted(cut_off.len() as u64, "file");
-            self.line(&format!(
-                "warning: {files} could not be read to the end; how much is missing is not known"
-            ));
+            self.warning(&format!("{files} could not be read to the end; how much is missing is not known"));
         }
     }
 }

@@ -3,14 +3,34 @@
 use std::borrow::Cow;
 use std::error::Error as _;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use alike::error::Error;
+use serde_json::json;
 
 use crate::terminal::escape::sanitize;
 
+/// Whether a program reads lines of JSON there.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Says whether warnings are lines of JSON from now on, as progress is.
+pub(crate) fn warn_as_json(json: bool) {
+    AS_JSON.store(json, Ordering::Relaxed);
+}
+
 /// Tells what is doubtful. Nobody listening is no failure.
 pub(crate) fn warn(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(line));
+    match AS_JSON.load(Ordering::Relaxed) {
+        true => warn_program(line),
+        false => {
+            let _ = writeln!(io::stderr().lock(), "alike: warning: {}", sanitize(line));
+        }
+    }
+}
+
+/// Tells a program what is doubtful: a line of JSON, like those of progress. Nobody listening is no failure.
+pub(crate) fn warn_program(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", json!({ "event": "warning", "message": line }));
 }
 
 /// Tells what was done. Nobody listening is no failure.

@@ -10,9 +10,9 @@ pub fn note_published(state: &mut State) {
     let Some(newest) = state.folder.newest() else { return };
     if let Some(Ok(manifest)) = state.folder.manifest(Name::Manifest(newest)) {
         let by = manifest.by;
-        if newest >= 2 {
-            state.published.resize(usize::from(newest) - 1, by);
-            state.published[usize::from(newest) - 2] = by;
+        if newest >= 1 {
+            state.published.resize(usize::from(newest), by);
+            state.published[usize::from(newest) - 1] = by;
         }
     }
 }
@@ -23,7 +23,7 @@ pub fn hear(state: &mut State, said: Said) {
     match said {
         Said::Nothing | Said::GaveUp => {}
         Said::Acknowledged(manifest)
-            if state.published.get(usize::from(manifest.commit) - 2) != Some(&manifest.by) =>
+            if state.published.get(usize::from(manifest.commit) - 1) != Some(&manifest.by) =>
         {
             state.wrong = Some("a commit is acknowledged whose place another has taken");
         }

@@ -53,7 +53,7 @@ impl Writer {
                 _ => return self.find_damage(),
             },
             Opening::CheckLast => match check_last(folder, self.last()) {
-                Ok(()) => Opening::ReadOlder(self.last().commit - 1),
+                Ok(()) => self.last().commit.checked_sub(1).map_or(Opening::ListCheckpoints, Opening::ReadOlder),
                 Err(()) => Opening::CheckAgain,
             },
             Opening::CheckAgain if folder.newest() == Some(self.last().commit) => return self.find_damage(),
@@ -121,7 +121,12 @@ pub fn runs_are_whole(folder: &Folder, kept: &Folder, manifest: &Manifest) -> bo
 
 pub fn is_vouched(folder: &Folder, commit: Small) -> bool {
     let vouches = |name| matches!(name, Name::Unfinished(of, _) if of == commit);
-    folder.has(Name::Manifest(commit - 1)) || folder.names().any(vouches)
+    has_before(folder, commit) || folder.names().any(vouches)
+}
+
+/// Whether the manifest of the commit before this one is there.
+pub fn has_before(folder: &Folder, commit: Small) -> bool {
+    commit.checked_sub(1).is_some_and(|before| folder.has(Name::Manifest(before)))
 }
 
 /// Refuses the greatest commit that there is a manifest of, if there was a later one.

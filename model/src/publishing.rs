@@ -4,7 +4,7 @@
 use crate::flaw::Flaw;
 use crate::folder::{Content, Folder, Manifest, Name, Small};
 use crate::follower::Named;
-use crate::opening::is_vouched;
+use crate::opening::{has_before, is_vouched};
 use crate::writer::{After, Around, Said, Step, Then, Work, Writer};
 
 impl Writer {
@@ -155,7 +155,7 @@ impl Writer {
             Some(Flaw::RemovesOlder) => &self.older[newest..],
             _ => &self.older[..],
         };
-        let has_before = folder.has(Name::Manifest(last.commit - 1));
+        let has_before = has_before(folder, last.commit);
         let kept = |name: Name| {
             last.names(name)
                 || older.iter().any(|older| older.names(name))

@@ -52,7 +52,7 @@ pub use maintain::rollback::{RollbackReport, rollback};
 pub use maintain::tiers::Compaction;
 pub use query::browse::{
     ClusterBrief, ClusterIndex, ClusterOrder, ClusterPart, DividedCluster, IdIndex, IndexedCluster,
-    LooseMark, LoosenessIndex, MemberView, PageMark, StoredTitle,
+    LooseMark, LoosenessIndex, MemberView, PageMark, StoredTitle, WholeCluster, falls_apart,
 };
 pub use query::check::{AskedText, Checker, Resembled};
 pub use query::diff::{Piece, Whose, WordDiff, word_diff, word_relation};

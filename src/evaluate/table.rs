@@ -56,7 +56,13 @@ fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable
     let (mut names, mut rows) = (Vec::new(), Vec::new());
     for (number, line) in lines {
         let object: BTreeMap<String, Box<RawValue>> =
-            serde_json::from_str(line).map_err(|e| format!("line {number} is no object of JSON: {e}"))?;
+            serde_json::from_str(line).map_err(|error| match error.is_eof() {
+                true => format!(
+                    "line {number} ends within an object of JSON: whoever wrote it was cut off; remove the line, or write \
+                     it to its end"
+                ),
+                false => format!("line {number} is no object of JSON: {error}"),
+            })?;
         if names.is_empty() {
             names = object.keys().cloned().collect();
         }
@@ -84,6 +90,17 @@ fn field(value: &RawValue) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_line_is_told_as_that() {
+        let told = |text: &str| FieldTable::parse(text, |_| false).expect_err("refused");
+        let whole = "{\"id\":\"a\",\"mark\":true}";
+        for end in 1..whole.len() {
+            let told = told(&format!("{whole}\n{}", &whole[..end]));
+            assert!(told.contains("line 2 ends within") && told.contains("remove the line"), "{end}: {told}");
+        }
+        assert!(told(&format!("{whole}\n{whole}}}")).contains("line 2 is no object of JSON"));
+    }
 
     #[test]
     fn objects_have_the_fields_of_the_first_that_has_any() {

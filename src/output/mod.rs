@@ -26,8 +26,8 @@ pub use figures::count;
 pub(crate) use figures::{percent, size};
 pub use finished::{
     Decided, FinishedCluster, FinishedDocument, FinishedFind, FinishedMember, FinishedRun, InputRow,
-    KnownDocument, KnownDocuments, PassSink, PlaceInFile, PlaceKind, ProtectedInput, RunRecord, fields_of,
-    read_all, unit_bytes, write_inputs,
+    KnownDocument, KnownDocuments, MOST_OF_ID, PassSink, PlaceInFile, PlaceKind, ProtectedInput, RunRecord,
+    fields_of, read_all, unit_bytes, write_inputs,
 };
 #[cfg(feature = "serve")]
 pub use finished::{ListIndex, ListedCluster, ListedDocument, ListedOrder};
@@ -42,7 +42,7 @@ pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;
 pub use lists::{ListChoice, Lists, against_figures, left_out, summarise};
 pub use members::{measured_scores, shown_scores};
-pub use render::{examples, render};
+pub use render::{examples, render, warnings};
 pub(crate) use rows::FindingWriter;
 pub use rows::{
     AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, LeftOutRow, PairRow,

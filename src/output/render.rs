@@ -16,14 +16,18 @@ const FEW: usize = 3;
 /// The summary in at most 30 lines, and eight more where kinds were asked for: what was found first, then the figures, then a line a warning. `out` is the
 /// output folder, `None` in a dry run. Names are escaped, so that none of them can command a terminal.
 pub fn render(summary: &Summary, out: Option<&Path>) -> String {
-    let out = out.map(|folder| printable(&folder.display().to_string()).into_owned());
-    let mut lines = vec![headline(summary, out.as_deref())];
+    let shown = shown_folder(out);
+    let mut lines = vec![headline(summary, shown.as_deref())];
     let rows = rows(summary);
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     lines.extend(rows.iter().map(|(name, value)| format!("  {name:width$}  {value}")));
-    lines.extend(warnings(summary, out.as_deref()).into_iter().map(|w| format!("warning: {w}")));
+    lines.extend(warnings(summary, out).into_iter().map(|w| format!("warning: {w}")));
     lines.push(String::new());
     lines.join("\n")
+}
+
+fn shown_folder(out: Option<&Path>) -> Option<String> {
+    out.map(|folder| printable(&folder.display().to_string()).into_owned())
 }
 
 fn headline(s: &Summary, out: Option<&str>) -> String {
@@ -156,11 +160,12 @@ fn method(c: &Config) -> String {
     format!("{}: {}{verified}{shingles}", c.method, c.description().sentence)
 }
 
-fn warnings(s: &Summary, out: Option<&str>) -> Vec<String> {
-    let mut warnings = Vec::new();
+/// What is doubtful about a run, a line each; `out` as for [`render`].
+pub fn warnings(s: &Summary, out: Option<&Path>) -> Vec<String> {
+    let (mut warnings, out) = (Vec::new(), shown_folder(out));
     if s.rejected > 0 {
         let share = percent(s.rejected as f64, (s.rejected + s.documents) as f64);
-        let place = out.map_or(String::new(), |out| format!("; see {out}/rejected.jsonl"));
+        let place = out.as_ref().map_or(String::new(), |out| format!("; see {out}/rejected.jsonl"));
         warnings.push(format!("{} ({share}) refused{place}", counted(s.rejected, "record")));
         warnings.extend(s.first_rejected.as_ref().map(|first| format!("the first: {}", printable(first))));
     }

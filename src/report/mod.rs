@@ -37,9 +37,9 @@ pub use breakdown::{
 pub use clusters::{ClusterShown, SizeBucket};
 pub use excerpts::{DocumentShown, PairShown};
 pub use facts::{ReportRequest, RunReport};
-#[cfg(feature = "serve")]
-pub use finished::NearestOutside;
 pub use finished::{ClusterMembers, FinishedQuestions, MemberAsked, MemberPage};
+#[cfg(feature = "serve")]
+pub use finished::{NearestOutside, lowest_threshold};
 pub use glance::Glance;
 pub use page::ReportFile;
 pub use scores::{Histogram, SCORE_BINS};

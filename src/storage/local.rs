@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -177,11 +177,15 @@ impl Storage for Local {
         if fs::metadata(&path).is_ok_and(|told| !told.is_file()) {
             return Err(io::Error::other(Error::damaged(&path, 0, IN_THE_WAY)));
         }
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Box::new(LocalLock { file }))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
+        loop {
+            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+            match file.try_lock() {
+                // Who held it before may have taken its name away: others would lock another file.
+                Ok(()) if !is_at(&file, &path)? => {}
+                Ok(()) => return Ok(Some(Box::new(LocalLock { file, path }))),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
         }
     }
 
@@ -246,9 +250,26 @@ impl Reader for LocalReader {
 #[derive(Debug)]
 struct LocalLock {
     file: File,
+    path: PathBuf,
 }
 
-impl Lock for LocalLock {}
+impl Lock for LocalLock {
+    fn leave_nothing(self: Box<Self>) {
+        // While it is held, so that nobody else's name goes.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether a path leads to an open file.
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        told => {
+            let (there, own) = (told?, file.metadata()?);
+            Ok((there.dev(), there.ino()) == (own.dev(), own.ino()))
+        }
+    }
+}
 
 impl Drop for LocalLock {
     fn drop(&mut self) {
@@ -324,10 +345,45 @@ mod tests {
         let file = File::create(local.path(LOCK)).expect("made");
         file.try_lock().expect("free");
         let _copy = file.try_clone().expect("copied, as by a process that is being started");
-        let lock = LocalLock { file };
+        let lock = LocalLock { file, path: local.path(LOCK) };
         assert!(local.lock().expect("asked").is_none());
         drop(lock);
         assert!(local.lock().expect("asked").is_some());
+    }
+
+    /// Whoever has opened the file before it goes does not take it for the lock.
+    #[test]
+    fn a_lock_that_leaves_nothing_is_held_by_one_at_a_time() {
+        let root = tempfile::tempdir().expect("a folder");
+        let local = Local::create(root.path()).expect("created");
+        let path = local.path(LOCK);
+        local.lock().expect("asked").expect("free").leave_nothing();
+        assert!(!path.exists());
+        let lock = local.lock().expect("asked").expect("free");
+        let opened = OpenOptions::new().write(true).open(&path).expect("there");
+        assert!(is_at(&opened, &path).expect("asked"));
+        lock.leave_nothing();
+        assert!(!is_at(&opened, &path).expect("asked"), "the name is gone");
+        let next = local.lock().expect("asked").expect("free");
+        assert!(!is_at(&opened, &path).expect("asked"), "it is another file's");
+        opened.try_lock().expect("nobody holds what has no name");
+        assert!(local.lock().expect("asked").is_none());
+        drop(next);
+        // Many at once: each in turn, and never two.
+        let held = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let Some(lock) = local.lock().expect("asked") else { continue };
+                        assert_eq!(held.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                        held.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                        lock.leave_nothing();
+                    }
+                });
+            }
+        });
+        assert!(!path.exists());
     }
 
     #[test]

@@ -189,9 +189,13 @@ pub enum Advice {
 }
 
 /// The lock of the one writer. Dropping it frees it, and so does the end of the process, however that comes.
-pub trait Lock: Debug + Send {}
+pub trait Lock: Debug + Send {
+    /// Frees the lock, and takes away what it has left in the folder, as far as that can be removed.
+    fn leave_nothing(self: Box<Self>) {}
+}
 
-/// The file of the lock: never removed, because two processes could then each hold the lock of a file of that name.
+/// The file of the lock. Only who holds it removes it, and who gets it looks whether the file still has the name: otherwise two
+/// processes could each hold the lock of a file of that name.
 pub(crate) const LOCK: &str = "lock";
 
 /// What is said of an entry that is no regular file and has a name that a file is to have.

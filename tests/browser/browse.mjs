@@ -175,7 +175,7 @@ async function forms(page, base) {
   await page.waitForURL((url) => url.searchParams.has("after"));
   await page.goto(`${base}documents`);
   await page.locator("#q").fill("f12-");
-  await page.getByRole("button", { name: "Find" }).click();
+  await page.getByRole("button", { name: "Find", exact: true }).click();
   expect((await page.locator("tbody tr").count()) === 4, "documents that begin with f12-");
   await page.goto(`${base}check`);
   await page.locator("textarea").fill(`${words(5000, 80)}\n<script>alert(2)</script>`);
@@ -248,7 +248,7 @@ const PAGES = [
 
 const OUTPUT_PAGES = [
   ["output", ""], ["output-clusters", "clusters"], ["output-loosest", "clusters?sort=looseness&min-size=3&limit=10"],
-  ["output-cluster", "clusters/1"], ["output-member", "clusters/1?member=one.jsonl:12#member"],
+  ["output-cluster", "clusters/1"], ["output-threshold", "clusters/1?threshold=0.95"], ["output-member", "clusters/1?member=one.jsonl:12#member"],
   ["output-documents", "documents"], ["output-document", "documents/f0-07"],
   ["output-hostile", "documents/%3Cscript%3Ealert(1)%3C%2Fscript%3E"], ["output-alone", "documents/no%20token"],
   ["output-compare-form", "compare"], ["output-together", "compare?a=f0-03&b=f0-07"],

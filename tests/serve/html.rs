@@ -265,7 +265,7 @@ fn a_cluster_falls_apart_as_recluster_says() {
         server.get("/clusters/1.1?threshold=x").status(400);
         assert!(server.json("/clusters/1.1")["threshold"].is_number());
     }
-    for flags in ["--clustering guarantee", "--method exact", "--method minhash"] {
+    for flags in ["--method exact", "--method minhash"] {
         let dir = made(flags);
         let server = Server::start(&dir, "");
         let cluster = server.json("/clusters?limit=1")["clusters"][0]["cluster"].as_str().unwrap().to_owned();

@@ -160,10 +160,106 @@ fn a_cluster_is_what_show_says() {
                 assert!(alone.get("compared").is_none());
             }
             server.get(&format!("/clusters/{number}?member=nobody")).status(404);
-            server.get(&format!("/clusters/{number}?threshold=0.9")).status(400);
         }
         assert!(compared > 30, "{flags}: {compared}");
     }
+}
+
+/// Families whose members have less and less in common with the first, and copies.
+fn families(dir: &Dir) {
+    let mut lines = String::new();
+    for family in 0..9 {
+        for member in 0..=family {
+            let own = words(family * 1000 + 500, member);
+            lines += &line(&format!("f{family}-{member}"), &format!("{} {own}", words(family * 1000, 60)));
+        }
+        lines += &line(&format!("f{family}-copy"), &words(family * 1000, 60));
+    }
+    dir.write("in.jsonl", lines);
+}
+
+/// Parts as they are told: what stands for each, and its members.
+fn told_parts(rows: &[Value]) -> Vec<(String, Vec<String>)> {
+    let name = |id: &Value| id.as_str().unwrap().to_owned();
+    let part = |row: &Value| {
+        let mut members: Vec<String> = row["members"].as_array().unwrap().iter().map(name).collect();
+        members.sort_unstable();
+        (name(&row["representative"]), members)
+    };
+    let mut parts: Vec<(String, Vec<String>)> = rows.iter().map(part).collect();
+    parts.sort_unstable();
+    parts
+}
+
+/// A cluster falls into what a run with that threshold makes of its documents alone.
+#[test]
+fn clusters_fall_apart_as_a_run_over_their_documents_does() {
+    for clustering in ["transitive", "guarantee"] {
+        let (dir, collection) = (Dir::new(), Dir::new());
+        [&dir, &collection].into_iter().for_each(families);
+        dir.alike(&format!("dedup in.jsonl --out out -q --clustering {clustering}"), None).ok();
+        collection.alike(&format!("load c in.jsonl -q --clustering {clustering}"), None).ok();
+        let records: Vec<String> = fs::read_to_string(dir.join("in.jsonl"))
+            .unwrap()
+            .lines()
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let (mut fell, mut runs) = (0, 0);
+        for (server, dir) in
+            [(Server::of(&dir, "out", ""), &dir), (Server::start(&collection, ""), &collection)]
+        {
+            for brief in server.json("/clusters?limit=1000")["clusters"].as_array().unwrap() {
+                let number =
+                    brief["cluster"].as_str().map_or_else(|| brief["cluster"].to_string(), str::to_owned);
+                for threshold in ["0.85", "0.92", "1"] {
+                    let path = format!("/clusters/{number}?limit=1000&threshold={threshold}");
+                    let data = server.json(&path);
+                    let members = data["members"].as_array().unwrap();
+                    let mut own: Vec<u64> =
+                        members.iter().map(|member| member["line"].as_u64().unwrap()).collect();
+                    own.sort_unstable();
+                    dir.write(
+                        "part.jsonl",
+                        own.iter().map(|line| &*records[*line as usize - 1]).collect::<String>(),
+                    );
+                    let flags = format!("-q --threshold {threshold} --clustering {clustering}");
+                    // Of a load the lesser id is kept, as it comes first here.
+                    dir.alike(&format!("dedup part.jsonl --out part{runs} {flags} --assignments"), None).ok();
+                    let folder = dir.join(&format!("part{runs}"));
+                    let mut rows = jsonl(&fs::read(folder.join("clusters.jsonl")).unwrap());
+                    let all = jsonl(&fs::read(folder.join("assignments.jsonl")).unwrap());
+                    let alone = all.iter().filter(|row| row["cluster"].is_null());
+                    rows.extend(
+                        alone.map(|row| json!({ "representative": row["id"], "members": [row["id"]] })),
+                    );
+                    let parts = data["divided"]["parts"].as_array().unwrap();
+                    assert_eq!(told_parts(parts), told_parts(&rows), "{clustering} {path}");
+                    let page = server.page(&path);
+                    page.says("At higher thresholds");
+                    assert_eq!(page.text.contains("by themselves"), clustering == "guarantee");
+                    (fell, runs) = (fell + usize::from(parts.len() > 1), runs + 1);
+                }
+                server.get(&format!("/clusters/{number}?threshold=0.1")).status(400);
+            }
+        }
+        assert!(fell > 6 && fell < runs, "{fell} of {runs} fall apart");
+    }
+}
+
+/// What is protected is measured in another way, or is not at hand.
+#[test]
+fn what_is_protected_is_not_taken_apart() {
+    let dir = made("");
+    let server = Server::of(&dir, "out", "");
+    let clusters = server.json("/clusters?limit=1000");
+    let of = |id: &str| {
+        let found = clusters["clusters"].as_array().unwrap().iter().find(|row| row["representative"] == id);
+        found.unwrap()["cluster"].to_string()
+    };
+    assert!(server.json(&format!("/clusters/{}", of("old")))["threshold"].is_null());
+    let refused = server.get(&format!("/clusters/{}?threshold=0.9", of("old"))).status(400).message();
+    assert!(refused.contains("not taken apart"), "{refused}");
+    assert!(server.json(&format!("/clusters/{}", of("f5-0")))["threshold"].is_number());
 }
 
 #[test]

@@ -287,6 +287,30 @@ fn texts_are_checked_as_check_does() {
             let one = server.post("/check", &json!({ "text": text })).status(200).json();
             assert_eq!(one, json!({ "commit": batch["commit"], "resembles": expected }));
         }
+        // Those who ask at the same moment are answered together, and each as if it were alone.
+        std::thread::scope(|scope| {
+            for client in 0..12 {
+                let (server, texts, expected) = (&server, &texts, &expected);
+                scope.spawn(move || {
+                    for round in 0..18 {
+                        let at = (client * 5 + round) % (texts.len() + 2);
+                        let asked = match texts.get(at) {
+                            Some(text) => json!({ "text": text }),
+                            None if at == texts.len() => json!({ "text": 7 }),
+                            None => json!({ "text": texts[0], "within": "x" }),
+                        };
+                        let reply = server.post("/check", &asked);
+                        match expected.get(at) {
+                            Some(expected) => assert_eq!(&reply.status(200).json()["resembles"], expected),
+                            None => {
+                                let wrong = ["expected {", "leave it out"][at - texts.len()];
+                                assert!(reply.status(400).message().contains(wrong));
+                            }
+                        }
+                    }
+                });
+            }
+        });
     }
 }
 

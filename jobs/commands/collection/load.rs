@@ -51,7 +51,7 @@ pub(crate) fn run(args: &LoadArgs, job: &DistributedJob) -> Result<ExitCode> {
     let Some(report) = report else { return Ok(PART_DONE) };
     let (report, against) = report;
     if report.records + report.left_out == 0 {
-        reporter.line("warning: the inputs hold no records; check the files");
+        reporter.warning("the inputs hold no records; check the files");
     }
     report_load(&reporter, &args.at.collection, &report, &against, args.change.dry_run)
 }

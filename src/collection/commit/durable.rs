@@ -72,9 +72,9 @@ fn check_own(storage: &dyn Storage, name: &str, bytes: &[u8]) -> Result<()> {
 /// Refuses a commit that was just given its name, if the name was free because others are far ahead: they remove
 /// manifests in ascending order, so they have then removed the one before it, too.
 fn check_newest(storage: &dyn Storage, commit: u64) -> Result<()> {
-    let alone = match commit - 1 {
-        0 => newest(storage)? == commit,
-        before => {
+    let alone = match commit.checked_sub(1) {
+        None => newest(storage)? == commit,
+        Some(before) => {
             let name = Name::Manifest(before).to_string();
             match storage.open(&name) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => false,

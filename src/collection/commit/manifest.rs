@@ -27,7 +27,7 @@ pub struct Manifest {
     /// The id of the collection, drawn when it was created; no other has it.
     #[serde(with = "hex")]
     pub collection: u64,
-    /// The number of this commit, from 1.
+    /// The number of this commit, from 0: the empty collection. So the first load is commit 1.
     pub commit: u64,
     /// How many loads and deletions there were.
     pub load: u64,
@@ -93,11 +93,11 @@ fn none(count: &u64) -> bool {
 }
 
 impl Manifest {
-    /// The first commit of a new, empty collection.
+    /// The commit that a new, empty collection is.
     pub(in crate::collection) fn first(collection: u64, config: Config, store_text: bool) -> Manifest {
         Manifest {
             collection,
-            commit: 1,
+            commit: 0,
             load: 0,
             config,
             store_text,
@@ -149,9 +149,6 @@ impl Manifest {
 
     /// What makes no sense, whatever the files hold.
     pub(in crate::collection) fn check(&self) -> std::result::Result<(), String> {
-        if self.commit == 0 {
-            return Err("commits are counted from 1".to_owned());
-        }
         if self.load > u64::from(u32::MAX) {
             return Err(format!("there cannot be {} loads", self.load));
         }
@@ -174,7 +171,7 @@ impl Manifest {
                 self.changes_after
             ));
         }
-        if !(1..=self.commit).contains(&self.first_kept()) {
+        if self.first_kept() > self.commit {
             return Err(format!("commits from {} on cannot be kept", self.first_kept()));
         }
         Ok(())

@@ -87,13 +87,13 @@ impl Name {
         matches!(self, Name::Unfinished(of, _) if of == commit)
     }
 
-    /// Whether a commit after commit `commit` may give it to a file that must be new; runs have numbers from `next_run` on.
+    /// Whether commit `commit` or a later one may give it to a file that must be new; runs have numbers from `next_run` on.
     /// Unfinished manifests have names that their writer draws.
     pub(in crate::collection) fn is_to_come(self, commit: u64, next_run: u64) -> bool {
         match self {
             Name::Run(id) | Name::Kept(id, _) => id >= next_run,
             Name::Manifest(of) | Name::Changes(of) | Name::Refused(of, _) | Name::Checkpoint(of, _) => {
-                of > commit
+                of >= commit
             }
             Name::Unfinished(..) | Name::Tidied(..) => false,
         }
@@ -164,7 +164,7 @@ impl std::fmt::Display for Name {
 
 /// The folder itself, for messages.
 pub(in crate::collection) fn folder(storage: &dyn Storage) -> PathBuf {
-    let file = storage.path(&Name::Manifest(1).to_string());
+    let file = storage.path(&Name::Manifest(0).to_string());
     file.parent().map(PathBuf::from).unwrap_or_default()
 }
 

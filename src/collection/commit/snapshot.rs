@@ -188,7 +188,9 @@ pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
 /// Whether a name shows that `commit` is the last one: the manifest before it, or, where there is none, the other name by
 /// which its own was published. Both go only when a later commit is acknowledged.
 pub(in crate::collection) fn is_vouched(names: &[Name], commit: u64) -> bool {
-    names.contains(&Name::Manifest(commit - 1)) || names.iter().any(|name| name.is_unfinished(commit))
+    let before = commit.checked_sub(1).map(Name::Manifest);
+    before.is_some_and(|before| names.contains(&before))
+        || names.iter().any(|name| name.is_unfinished(commit))
 }
 
 /// Refuses the greatest commit that there is a manifest of, if there was a later one whose manifest is lost: nothing vouches
@@ -235,7 +237,8 @@ pub(in crate::collection) fn strays(
     names.retain(|name| match Name::parse(name) {
         None => name == LOCK,
         Some(name) => {
-            name.is_to_come(last.commit, last.next_run) && !pending.is_some_and(|pending| pending.names(name))
+            name.is_to_come(last.commit + 1, last.next_run)
+                && !pending.is_some_and(|pending| pending.names(name))
         }
     });
     Ok(names)
@@ -260,7 +263,7 @@ pub(in crate::collection) fn check_strays(
 
 /// The manifest before that of `commit`, if it is still there.
 pub(in crate::collection) fn previous(storage: &dyn Storage, commit: u64) -> Result<Option<Manifest>> {
-    if commit <= 1 { Ok(None) } else { read_if_there(storage, commit - 1) }
+    commit.checked_sub(1).map_or(Ok(None), |before| read_if_there(storage, before))
 }
 
 /// The manifest of `commit`, if it is still there.

@@ -45,7 +45,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Makes an empty collection, its commit 1, in an empty folder. Texts are kept if `store_text`.
+    /// Makes an empty collection, its commit 0, in an empty folder. Texts are kept if `store_text`.
     ///
     /// # Errors
     /// [`Error::NotACollection`] if there are other files, [`Error::Config`] if there is a collection or `config`
@@ -83,7 +83,7 @@ impl Writer {
         last.load == 0 && last.runs.is_empty() && self.pending.is_none()
     }
 
-    /// Makes commit 1 in the place of what is `left`, under the lock.
+    /// Makes commit 0 in the place of what is `left`, under the lock.
     fn make(
         lock: Box<dyn Lock>,
         guard: Guard,
@@ -95,10 +95,10 @@ impl Writer {
         let manifest = Manifest::first(draw_id(), config, store_text);
         let bytes = bytes_of(&*storage, &manifest)?;
         // As it will be read: a threshold may have been written with more digits than it needs.
-        let manifest = Manifest::from_bytes(&storage.path(&Name::Manifest(1).to_string()), &bytes)?;
+        let manifest = Manifest::from_bytes(&storage.path(&Name::Manifest(0).to_string()), &bytes)?;
         remove(&*storage, left)?;
         let job = draw_id();
-        publish(&*storage, 1, job, &bytes)?;
+        publish(&*storage, 0, job, &bytes)?;
         let snapshot = Snapshot::without_runs(&storage, manifest);
         let mut writer = Writer {
             snapshot,
@@ -286,9 +286,9 @@ impl Writer {
     }
 
     /// Takes back a collection that was made for a load of which nothing came: its configuration, perhaps the mistake,
-    /// would be fixed for ever. Its files go, as far as they can be removed; what stays is an empty collection or none. The
-    /// file of the lock stays too: others may be waiting to open it.
-    pub fn take_back(self) {
+    /// would be fixed for ever. Its files go, that of the lock too, as far as they can be removed; what stays is an empty
+    /// collection or none.
+    pub fn take_back(mut self) {
         let names = self.storage.names().unwrap_or_default();
         let mut own: Vec<&String> = names.iter().filter(|name| Name::parse(name).is_some()).collect();
         own.sort_by_key(|name| !matches!(Name::parse(name), Some(Name::Manifest(_))));
@@ -296,6 +296,9 @@ impl Writer {
             let _ = self.storage.remove(name);
         }
         let _ = self.storage.sync_names();
+        if let Some(lock) = self.lock.take() {
+            lock.leave_nothing();
+        }
     }
 
     /// Makes what there is of a load durable; what it supersedes is removed.
@@ -454,7 +457,7 @@ impl Writer {
         let names = self.names_unless_overtaken()?;
         let last = self.snapshot.manifest();
         let pending = |name| self.pending.as_ref().is_some_and(|pending| pending.names(name));
-        let before = names.contains(&Name::Manifest(last.commit - 1));
+        let before = last.commit.checked_sub(1).is_some_and(|before| names.contains(&Name::Manifest(before)));
         let vouches = |name: Name| !before && name.is_unfinished(last.commit);
         let kept = |name| last.names(name) || vouches(name) || self.older.may_name(name) || pending(name);
         let superseded = names.into_iter().filter(|&name| may_go(name) && !kept(name));
@@ -509,7 +512,7 @@ fn check_empty(storage: &dyn Storage) -> Result<Vec<Name>> {
     let strays = storage.strays().map_err(|e| Error::io(&folder(storage), "list", e))?;
     let in_the_way = |name: &&String| Name::parse(name).is_some_and(|name| name.is_to_come(0, 0));
     let strange =
-        names.iter().zip(&parsed).find(|(_, parsed)| !parsed.is_some_and(|name| name.is_unfinished(1)));
+        names.iter().zip(&parsed).find(|(_, parsed)| !parsed.is_some_and(|name| name.is_unfinished(0)));
     match strange.map(|(name, _)| name).or_else(|| strays.iter().find(in_the_way)) {
         Some(name) => {
             let reason = format!("{name} is in it, so none is made there");

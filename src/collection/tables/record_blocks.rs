@@ -24,18 +24,18 @@ const FETCHED: usize = sized(2048, 3);
 
 /// What stands before a compressed block, in one word: its bytes unpacked and packed.
 #[derive(Clone, Copy, Debug)]
-struct BlockHead {
+struct RecordBlockHead {
     unpacked: u32,
     packed: u32,
 }
 
-impl BlockHead {
+impl RecordBlockHead {
     fn to_word(self) -> u64 {
         u64::from(self.unpacked) << 32 | u64::from(self.packed)
     }
 
-    fn of_word(word: u64) -> BlockHead {
-        BlockHead { unpacked: (word >> 32) as u32, packed: word as u32 }
+    fn of_word(word: u64) -> RecordBlockHead {
+        RecordBlockHead { unpacked: (word >> 32) as u32, packed: word as u32 }
     }
 
     /// Words of the compressed bytes.
@@ -107,7 +107,7 @@ impl RecordBlocks {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(self.bytes.len()));
         self.compressor.compress_to_buffer(&self.bytes, &mut self.packed).map_err(|e| incompressible(&e))?;
-        let head = BlockHead { unpacked: self.bytes.len() as u32, packed: self.packed.len() as u32 };
+        let head = RecordBlockHead { unpacked: self.bytes.len() as u32, packed: self.packed.len() as u32 };
         self.starts.push(run.position());
         run.push(&[head.to_word()])?;
         run.push(&words_of(&self.packed).collect::<Vec<_>>())?;
@@ -196,7 +196,7 @@ impl RecordCursor {
         let fetched = heap.len().saturating_sub(start).min(FETCHED as u64).max(1);
         heap.read(start, fetched as usize, &mut self.words)?;
         let Some(head) = self.words.first() else { return Ok(()) };
-        let head = BlockHead::of_word(*head);
+        let head = RecordBlockHead::of_word(*head);
         let most = zstd::zstd_safe::compress_bound(BLOCK_BYTES);
         if head.unpacked as usize > BLOCK_BYTES || head.packed as usize > most {
             return Err(damaged(run, "a block of records is longer than any can be"));

@@ -14,7 +14,7 @@ use crate::storage::{Fault, FileWriter, Lock, Reader, Simulated, Storage, is_pow
 pub(in crate::collection) const ROWS: SectionKind = SectionKind(1);
 /// What a dead writer says.
 const DEAD: &str = "open the collection again";
-/// Commits of the job.
+/// Commits of the job, with that of creation.
 const COMMITS: u64 = 26;
 
 /// All that can be read of a commit.
@@ -123,13 +123,13 @@ pub(in crate::collection) fn open_or_create(storage: &Arc<dyn Storage>) -> Resul
     }
 }
 
-/// Makes the commits that are missing up to `last`. `acknowledged` is how many there are for certain.
-fn job(storage: &Arc<dyn Storage>, last: u64, acknowledged: &AtomicU64) -> Result<()> {
+/// Makes the commits that are missing of so many. `acknowledged` is how many there are for certain.
+fn job(storage: &Arc<dyn Storage>, commits: u64, acknowledged: &AtomicU64) -> Result<()> {
     let mut writer = open_or_create(storage)?;
     loop {
-        let commit = writer.snapshot().manifest().commit;
-        acknowledged.store(commit, Ordering::Relaxed);
-        if commit >= last {
+        let made = writer.snapshot().manifest().commit + 1;
+        acknowledged.store(made, Ordering::Relaxed);
+        if made >= commits {
             return Ok(());
         }
         step(&mut writer).inspect_err(|error| check_dead(&mut writer, error))?;
@@ -160,7 +160,7 @@ pub(in crate::collection) fn share(folder: &Simulated) -> Arc<dyn Storage> {
     Arc::new(folder.clone())
 }
 
-/// What each commit of the job holds; 0 is before the first.
+/// What there is after so many commits of the job; nothing after none.
 pub(in crate::collection) fn expected(commits: u64) -> Vec<Option<Contents>> {
     let storage = share(&Simulated::new());
     let mut writer = open_or_create(&storage).expect("created");
@@ -180,42 +180,38 @@ pub(in crate::collection) fn open(storage: &Arc<dyn Storage>) -> Snapshot {
     Snapshot::open(storage).expect("opened")
 }
 
-/// What a reader finds, if there is any commit; all of it as it should be.
+/// How many commits a reader finds; all of the last one as it should be.
 fn find(storage: &Arc<dyn Storage>, expected: &[Option<Contents>]) -> u64 {
     let snapshot = match Snapshot::open(storage) {
         Err(Error::NotACollection(..)) => return 0,
         opened => opened.expect("opened"),
     };
     let found = contents(&snapshot, true).expect("read");
-    let commit = found.commit;
-    assert_eq!(Some(found), expected[commit as usize]);
-    commit
+    let made = found.commit + 1;
+    assert_eq!(Some(found), expected[made as usize]);
+    made
 }
 
 /// Whether there is nothing in the folder but what the last two commits name.
 fn check_tidy(storage: &Arc<dyn Storage>) {
     let last = open(storage).manifest().clone();
-    let before = manifest_of(storage, last.commit - 1);
+    let before = last.commit.checked_sub(1).map(|before| Manifest::read(&**storage, before).expect("kept"));
     for name in storage.names().expect("names") {
         let known = Name::parse(&name).expect("a name of a collection");
-        let vouches = before.is_none() && known.is_unfinished(1);
+        let vouches = before.is_none() && known.is_unfinished(0);
         let kept = vouches || last.names(known) || before.as_ref().is_some_and(|before| before.names(known));
         assert!(kept, "{name} is left after commit {}", last.commit);
     }
-}
-
-fn manifest_of(storage: &Arc<dyn Storage>, commit: u64) -> Option<Manifest> {
-    (commit > 0).then(|| Manifest::read(&**storage, commit).expect("kept"))
 }
 
 /// What must hold for a folder where at least `acknowledged` commits were made, and at most one more; `further`
 /// commits are made on it.
 fn check_after(storage: &Arc<dyn Storage>, acknowledged: u64, further: u64, expected: &[Option<Contents>]) {
     let found = find(storage, expected);
-    assert!((acknowledged..=acknowledged + 1).contains(&found), "commit {found} after {acknowledged}");
+    assert!((acknowledged..=acknowledged + 1).contains(&found), "{found} commits after {acknowledged}");
     if found > 0 {
         let writer = Writer::open(storage).expect("opened for writing");
-        assert_eq!(writer.snapshot().manifest().commit, found);
+        assert_eq!(writer.snapshot().manifest().commit + 1, found);
         check_tidy(storage);
     }
     let last = (found + further).clamp(1, COMMITS);
@@ -374,7 +370,7 @@ impl Storage for Overtaken {
 /// Who has lost the lock and publishes just before its files would go is not robbed of them.
 #[test]
 fn a_late_writer_that_publishes_while_another_opens_keeps_its_runs() {
-    for commits in 2..8 {
+    for commits in 3..9 {
         let (folder, acknowledged) = (Simulated::new(), AtomicU64::new(0));
         job(&share(&folder), commits, &acknowledged).expect("done");
         let late = Writer::open(&share(&folder)).expect("opened");
@@ -391,7 +387,7 @@ fn a_late_writer_that_publishes_while_another_opens_keeps_its_runs() {
         let error = Writer::open(&(Arc::new(overtaken) as Arc<dyn Storage>)).expect_err("overtaken");
         assert!(matches!(error, Error::Locked(_)), "{error}");
         let found = open(&share(&folder));
-        assert_eq!((found.manifest().commit, &found.manifest().runs), (commits + 1, &whole));
+        assert_eq!((found.manifest().commit, &found.manifest().runs), (commits, &whole));
         contents(&found, true).expect("whole");
     }
 }
@@ -432,7 +428,7 @@ fn any_operation_may_fail() {
 fn what_cannot_be_removed_does_not_undo_the_commit() {
     let folder = Simulated::new();
     let storage = share(&folder);
-    job(&storage, 8, &AtomicU64::new(0)).expect("done");
+    job(&storage, 9, &AtomicU64::new(0)).expect("done");
     let mut writer = Writer::open(&storage).expect("opened");
     let next = prepare(&writer).expect("prepared");
     let mut untidied = 0;

@@ -14,10 +14,10 @@ use crate::storage::{Simulated, Storage};
 fn sample() -> Manifest {
     let rows = [("contents".to_owned(), 3), ("postings".to_owned(), 40)].into();
     Manifest {
-        commit: 2,
+        commit: 1,
         load: 1,
         runs: vec![RunEntry { id: 1, bytes: 20480, digest: 0x0123_4567_89ab_cdef, rows, keeper: None }],
-        changes: vec![ChangesEntry { commit: 2, bytes: 210, digest: 0xfedc_ba98_7654_3210, note: None }],
+        changes: vec![ChangesEntry { commit: 1, bytes: 210, digest: 0xfedc_ba98_7654_3210, note: None }],
         next_content: 3,
         next_label: 2,
         next_run: 2,
@@ -132,8 +132,9 @@ fn a_digest_does_not_make_a_manifest() {
         ("\"load\": 1,", ""),
         ("\"load\": 1", "\"load\": -1"),
         ("\"load\": 1", "\"load\": 1.5"),
-        ("\"commit\": 2,\n  \"load\"", "\"commit\": 0,\n  \"load\""),
-        ("\"commit\": 2,\n  \"load\"", "\"commit\": 1,\n  \"load\""),
+        // Its change log would be that of a later commit.
+        ("\"commit\": 1,\n  \"load\"", "\"commit\": 0,\n  \"load\""),
+        ("\"commit\": 1,\n  \"load\"", "\"commit\": -1,\n  \"load\""),
         ("0011223344556677", "11223344556677"),
         ("0123456789abcdef", "0123456789ABCDEF"),
         ("\"next_run\": 2", "\"next_run\": 1"),
@@ -150,7 +151,8 @@ fn a_digest_does_not_make_a_manifest() {
 
 #[test]
 fn commits_follow_each_other() {
-    let last = sample();
+    let mut last = Manifest { commit: 2, ..sample() };
+    last.changes[0].commit = 2;
     let next = Manifest { commit: 3, ..last.clone() };
     let run = |id| RunEntry { id, ..last.runs[0].clone() };
     let log = |commit| ChangesEntry { commit, ..last.changes[0].clone() };
@@ -192,12 +194,12 @@ fn commits_follow_each_other() {
     }
 }
 
-/// A folder with a collection of some commits.
+/// A folder with a collection of some commits after that of creation.
 fn collection(commits: u64) -> (Simulated, Arc<dyn Storage>) {
     let folder = Simulated::new();
     let storage = share(&folder);
     let mut writer = open_or_create(&storage).expect("created");
-    (1..commits).for_each(|_| step(&mut writer).expect("committed"));
+    (0..commits).for_each(|_| step(&mut writer).expect("committed"));
     (folder, storage)
 }
 
@@ -288,7 +290,7 @@ fn a_damaged_manifest_before_the_newest_stops_nobody() {
 /// A lost manifest is no step back to the commit before it, and no leave to remove what it named.
 #[test]
 fn a_lost_newest_manifest_is_noticed() {
-    for commits in 2..6 {
+    for commits in 1..6 {
         let (_, storage) = collection(commits);
         let names = storage.names().expect("names");
         let lost = format!("manifest-{commits:08}");
@@ -314,7 +316,7 @@ fn a_lost_newest_manifest_is_noticed() {
 /// What a killed writer leaves of its commit is not what a lost manifest leaves.
 #[test]
 fn an_unfinished_commit_is_no_lost_one() {
-    for commits in 1..5 {
+    for commits in 0..5 {
         let (_, storage) = collection(commits);
         let writer = Writer::open(&storage).expect("opened");
         let mut next = writer.next();

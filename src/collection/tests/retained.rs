@@ -10,7 +10,7 @@ use crate::collection::*;
 use crate::error::{Error, Result};
 use crate::storage::{Fault, Simulated, Storage, is_power_cut};
 
-/// Commits of the job.
+/// The last commit of the job.
 const COMMITS: u64 = 24;
 
 /// How long commits are to stay from this one on.
@@ -54,12 +54,12 @@ fn job(storage: &Arc<dyn Storage>) -> Result<()> {
     Ok(())
 }
 
-/// What each commit of the job holds, from the first one on.
+/// What each commit of the job holds, by its number.
 fn expected() -> Vec<Contents> {
     let storage = share(&Simulated::new());
     let mut writer = open_or_create(&storage).expect("created");
     let mut all = vec![contents(writer.snapshot(), true).expect("read")];
-    while (all.len() as u64) < COMMITS {
+    while all.len() as u64 <= COMMITS {
         step(&mut writer).expect("committed");
         all.push(contents(writer.snapshot(), true).expect("read"));
     }
@@ -68,8 +68,8 @@ fn expected() -> Vec<Contents> {
 
 /// The commits before the last one of which a slow reader says that they stay: it counts logs by hand.
 fn slow_first_kept(commit: u64) -> u64 {
-    let (mut first, mut logs) = (1, Vec::new());
-    for made in 2..=commit {
+    let (mut first, mut logs) = (0, Vec::new());
+    for made in 1..=commit {
         // The job drops logs now and then, and logs every commit but those that three divides.
         while made % 7 == 0 && logs.len() > 2 {
             logs.remove(0);
@@ -79,7 +79,7 @@ fn slow_first_kept(commit: u64) -> u64 {
             first = made - 1;
             continue;
         };
-        let wanted = logs.len().checked_sub(count as usize).map_or(1, |at| logs[at]);
+        let wanted = logs.len().checked_sub(count as usize).map_or(0, |at| logs[at]);
         first = first.max(wanted.min(made - 1));
         while logs.len() > 1 && logs[1] <= first {
             logs.remove(0);
@@ -94,7 +94,7 @@ fn check_kept(storage: &Arc<dyn Storage>, expected: &[Contents]) -> BTreeSet<u64
     let mut kept = BTreeSet::from([last.manifest().commit]);
     for commit in last.older().expect("listed") {
         let older = Snapshot::of(storage, commit).expect("opened");
-        assert_eq!(contents(&older, true).expect("read"), expected[commit as usize - 1]);
+        assert_eq!(contents(&older, true).expect("read"), expected[commit as usize]);
         kept.insert(commit);
     }
     kept
@@ -109,7 +109,7 @@ fn check_tidy(storage: &Arc<dyn Storage>, expected: &[Contents]) {
         kept.iter().map(|commit| Manifest::read(&**storage, *commit).expect("kept")).collect();
     for name in storage.names().expect("names") {
         let known = Name::parse(&name).expect("a name of a collection");
-        let vouches = last == 1 && known.is_unfinished(1);
+        let vouches = last == 0 && known.is_unfinished(0);
         let named = manifests.iter().any(|manifest| manifest.names(known));
         assert!(vouches || named, "{name} is left after commit {last}");
     }
@@ -229,7 +229,7 @@ fn a_damaged_manifest_of_one_that_stays_costs_no_other() {
         let known = Name::parse(&name).expect("a name of a collection");
         assert!(manifests.iter().any(|manifest| manifest.names(known)), "{name} is left");
     }
-    assert_eq!(expected.len() as u64, COMMITS);
+    assert_eq!(expected.len() as u64, COMMITS + 1);
 }
 
 /// What a collection is told without anything else to do is a commit of its own, and said again none.
@@ -239,8 +239,8 @@ fn what_is_said_alone_is_a_commit() {
     let mut writer = open_or_create(&storage).expect("created");
     assert_eq!(writer.commit_retain().expect("nothing to do"), None);
     writer.set_retain(Retain::Days(30));
-    assert_eq!(writer.commit_retain().expect("committed"), Some(2));
+    assert_eq!(writer.commit_retain().expect("committed"), Some(1));
     assert_eq!(writer.commit_retain().expect("nothing to do"), None);
     assert_eq!(open(&storage).manifest().retain, Some(Retain::Days(30)));
-    assert_eq!(open(&storage).older().expect("listed"), [1]);
+    assert_eq!(open(&storage).older().expect("listed"), [0]);
 }

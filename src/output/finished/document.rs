@@ -98,11 +98,11 @@ pub struct KnownDocument {
 
 /// Who has seen all documents of a run.
 pub trait KnownDocuments: Sync {
-    /// The documents of an id, in document order.
+    /// The first documents of an id, so many at most, in document order.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].
-    fn of_id(&self, id: &str) -> Result<Vec<KnownDocument>>;
+    fn of_id(&self, id: &str, most: usize) -> Result<Vec<KnownDocument>>;
 
     /// The document at a line of a file, which is known by its number among the inputs that were found again.
     ///

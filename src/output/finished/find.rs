@@ -24,6 +24,8 @@ const UNITS: u64 = 256;
 const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 /// Texts of documents of one id that a worker keeps: of two or more nobody shows any.
 pub(super) const TEXTS: usize = 2;
+/// Documents of one id that are found at most: whoever asks is told that there are as many, and names one by its place.
+pub const MOST_OF_ID: usize = sized(1000, 3);
 
 impl FinishedRun {
     /// The place that `FILE:LINE` names, if the run read such a file or may have had it from a collection: in the file of the run,
@@ -106,7 +108,7 @@ pub struct FinishedFind<'a> {
 
 impl FinishedFind<'_> {
     /// Documents of these ids, with their texts, and at these places, with their texts where that is true; in document order.
-    /// Where many have one id, some come without a text.
+    /// Where many have one id, some come without a text, and only the first [`MOST_OF_ID`] of them come.
     ///
     /// # Errors
     /// [`crate::error::Error::Interrupted`], and [`crate::error::Error::Io`].
@@ -141,6 +143,13 @@ impl FinishedFind<'_> {
         // Of one that was found twice the one with a text.
         found.sort_by_key(|found| (found.position, found.document.text.is_none()));
         found.dedup_by_key(|found| found.position);
+        // Each thread has brought its first ones.
+        let mut of_ids = CountedIds::default();
+        found.retain(|LocatedRecord { position, line, document }| {
+            let number = document.id.as_deref().and_then(|id| of_ids.number(ids, id));
+            let is_placed = wanted[position.file() as usize].contains_key(&inputs.line_at(*position, *line));
+            is_placed || number.is_none_or(|number| number <= MOST_OF_ID)
+        });
         Ok(found.into_iter().map(|found| self.document(found, &inputs)).collect())
     }
 
@@ -155,7 +164,17 @@ impl FinishedFind<'_> {
         let sink = |_| {
             let sketcher = Sketcher::new(&self.run.config, self.tables, self.simd);
             let (lines, found) = (BTreeMap::new(), Vec::new());
-            Ok(FindSink { inputs, asked, ids, lines, sketcher, found, documents: 0, texts: 0 })
+            Ok(FindSink {
+                inputs,
+                asked,
+                ids,
+                lines,
+                sketcher,
+                found,
+                documents: 0,
+                texts: 0,
+                of_ids: CountedIds::default(),
+            })
         };
         let read = read_all(inputs, self.workers, &sink, progress)?;
         Ok(read.into_iter().flat_map(|sink| sink.found).collect())
@@ -259,6 +278,27 @@ struct FindSink<'a> {
     documents: u64,
     /// Texts that were kept for their ids.
     texts: usize,
+    /// Documents that were found by each id. Units come in ascending order, so these are the first.
+    of_ids: CountedIds,
+}
+
+/// How many documents there were of each id that is asked for.
+#[derive(Default)]
+struct CountedIds(BTreeMap<String, usize>);
+
+impl CountedIds {
+    /// The number of a document among those of its id, from 1, if the id is asked for.
+    fn number(&mut self, ids: &BTreeSet<String>, id: &str) -> Option<usize> {
+        if !ids.contains(id) {
+            return None;
+        }
+        if !self.0.contains_key(id) {
+            self.0.insert(id.to_owned(), 0);
+        }
+        let count = self.0.get_mut(id)?;
+        *count += 1;
+        Some(*count)
+    }
 }
 
 impl PassSink for FindSink<'_> {
@@ -283,7 +323,9 @@ impl Sink for FindSink<'_> {
     fn document(&mut self, record: &Record<'_>) {
         self.documents += 1;
         let by_line = self.lines.get(&u64::from(record.line)).copied();
-        let by_id = !self.ids.is_empty() && record.id.as_deref().is_some_and(|id| self.ids.contains(id));
+        let id = if self.ids.is_empty() { None } else { record.id.as_deref() };
+        let number = id.and_then(|id| self.of_ids.number(self.ids, id));
+        let by_id = number.is_some_and(|number| number <= MOST_OF_ID);
         if by_line.is_none() && !by_id {
             return;
         }

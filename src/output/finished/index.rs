@@ -268,10 +268,12 @@ impl ListIndex {
         limit: usize,
         progress: &Progress,
     ) -> Result<(Vec<ListedDocument>, Option<usize>)> {
-        let first = self.documents.partition_point(|document| &*document.id < prefix);
-        let like = self.documents[first..].iter().take_while(|document| document.id.starts_with(prefix));
+        // Names that begin so stand together: those before the page are not gone through.
+        let first = self.documents.partition_point(|document| &*document.id < prefix).saturating_add(after);
+        let rest = self.documents.get(first..).unwrap_or_default();
+        let like = rest.iter().take_while(|document| document.id.starts_with(prefix));
         let mut page = Vec::new();
-        for (at, document) in like.enumerate().skip(after) {
+        for (at, document) in (after..).zip(like) {
             if at.is_multiple_of(CHECKED) {
                 progress.check()?;
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::document::{FinishedDocument, KnownDocument, KnownDocuments, PlaceInFile, PlaceKind};
-use super::find::{FinishedFind, TEXTS};
+use super::find::{FinishedFind, MOST_OF_ID, TEXTS};
 use crate::document::Position;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -28,7 +28,7 @@ impl FinishedFind<'_> {
             wanted.entry(document.position).or_insert((document, false)).1 |= text;
         };
         for id in ids {
-            for (number, document) in known.of_id(id)?.into_iter().enumerate() {
+            for (number, document) in known.of_id(id, MOST_OF_ID)?.into_iter().enumerate() {
                 want(document, number < TEXTS);
             }
         }

@@ -65,7 +65,6 @@ pub(super) struct DuplicateRead {
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) cluster: u64,
-    pub(super) representative: DocumentName<'static>,
     pub(super) representative_file: String,
     pub(super) representative_line: u64,
     pub(super) reason: String,
@@ -105,49 +104,58 @@ pub(super) struct ClusterRead {
 }
 
 impl FinishedRun {
-    /// The numbers of the clusters that documents of these names, or at these places, are in.
+    /// The clusters that documents of these names, or at these places, are in. Each list is read once, but for places: only
+    /// `duplicates` has these, which is read once more then.
     ///
     /// # Errors
-    /// [`crate::error::Error::NotAnOutput`] and [`crate::error::Error::Io`] of lists.
+    /// Those of [`FinishedRun::clusters`].
     pub fn clusters_with(
         &self,
         names: &BTreeSet<String>,
         places: &BTreeSet<PlaceInFile>,
-    ) -> Result<BTreeSet<u64>> {
-        let is_named = |name: &DocumentName<'_>| names.contains(name.as_str());
+        progress: &Progress,
+    ) -> Result<BTreeMap<u64, FinishedCluster>> {
         let is_there =
             |file: &str, line: u64| places.iter().any(|place| place.line == line && place.file == file);
         let mut numbers = BTreeSet::new();
-        self.list("duplicates", &mut |row: DuplicateRead| {
-            let found = is_named(&row.id)
-                || is_named(&row.representative)
-                || is_there(&row.file, row.line)
-                || is_there(&row.representative_file, row.representative_line);
-            numbers.extend(found.then_some(row.cluster));
-            Ok(())
-        })?;
-        if self.record.keep_per_cluster > 1 {
-            self.list("clusters", &mut |row: ClusterRead| {
-                numbers.extend(row.members.iter().any(is_named).then_some(row.cluster));
+        if !places.is_empty() {
+            self.list("duplicates", &mut |row: DuplicateRead| {
+                let found = is_there(&row.file, row.line)
+                    || is_there(&row.representative_file, row.representative_line);
+                numbers.extend(found.then_some(row.cluster));
                 Ok(())
             })?;
         }
-        Ok(numbers)
+        if names.is_empty() && numbers.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let is_named = |name: &DocumentName<'_>| names.contains(name.as_str());
+        let wanted = |row: &ClusterRead| numbers.contains(&row.cluster) || row.members.iter().any(is_named);
+        self.clusters_where(&wanted, progress)
     }
 
     /// The clusters of these numbers, as far as there are such.
     ///
     /// # Errors
-    /// Those of [`FinishedRun::clusters_with`], and [`crate::error::Error::Interrupted`].
+    /// [`crate::error::Error::NotAnOutput`] and [`crate::error::Error::Io`] of lists; [`crate::error::Error::Interrupted`].
     pub fn clusters(
         &self,
         numbers: &BTreeSet<u64>,
         progress: &Progress,
     ) -> Result<BTreeMap<u64, FinishedCluster>> {
-        let mut found: BTreeMap<u64, FinishedCluster> = BTreeMap::new();
         if numbers.is_empty() {
-            return Ok(found);
+            return Ok(BTreeMap::new());
         }
+        self.clusters_where(&|row: &ClusterRead| numbers.contains(&row.cluster), progress)
+    }
+
+    /// The clusters whose rows are `wanted`. Both lists are read once.
+    fn clusters_where(
+        &self,
+        wanted: &dyn Fn(&ClusterRead) -> bool,
+        progress: &Progress,
+    ) -> Result<BTreeMap<u64, FinishedCluster>> {
+        let mut found: BTreeMap<u64, FinishedCluster> = BTreeMap::new();
         let member = |name: DocumentName<'static>, place, kept| FinishedMember {
             name,
             place,
@@ -164,7 +172,7 @@ impl FinishedRun {
         };
         self.list("clusters", &mut |row: ClusterRead| {
             look()?;
-            if numbers.contains(&row.cluster) {
+            if wanted(&row) {
                 let beside = row.kept.unwrap_or_default().into_iter().skip(1);
                 let cluster = FinishedCluster {
                     number: row.cluster,

@@ -12,7 +12,7 @@ mod pass;
 mod record;
 
 pub use document::{Decided, FinishedDocument, KnownDocument, KnownDocuments, PlaceInFile, PlaceKind};
-pub use find::{FinishedFind, fields_of, unit_bytes};
+pub use find::{FinishedFind, MOST_OF_ID, fields_of, unit_bytes};
 pub use folder::FinishedRun;
 #[cfg(feature = "serve")]
 pub use index::{ListIndex, ListedCluster, ListedDocument, ListedOrder};

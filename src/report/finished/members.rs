@@ -163,7 +163,7 @@ fn page(member: &FinishedMember, found: Option<&FinishedDocument>) -> MemberPage
     }
 }
 
-fn no_cluster(number: &str) -> Error {
+pub(super) fn no_cluster(number: &str) -> Error {
     Error::config(format!(
         "there is no cluster {number}; clusters.jsonl of an output has the numbers, `alike clusters` those of a collection"
     ))

@@ -2,11 +2,15 @@
 //! are not, and what a cluster looks like.
 
 mod compare;
+#[cfg(feature = "serve")]
+mod divided;
 mod explain;
 mod members;
 #[cfg(feature = "serve")]
 mod outside;
 
+#[cfg(feature = "serve")]
+pub use divided::lowest_threshold;
 pub use members::{ClusterMembers, MemberAsked, MemberPage};
 #[cfg(feature = "serve")]
 pub use outside::NearestOutside;
@@ -14,7 +18,7 @@ pub use outside::NearestOutside;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
-use crate::output::{FinishedCluster, FinishedDocument, FinishedFind, FinishedRun, PlaceInFile};
+use crate::output::{FinishedCluster, FinishedDocument, FinishedFind, FinishedRun, MOST_OF_ID, PlaceInFile};
 use crate::printable::counted;
 use crate::progress::Progress;
 
@@ -62,8 +66,9 @@ impl FinishedQuestions<'_> {
                 let named: Vec<String> =
                     many.iter().take(NAMED).map(|document| document.place.to_string()).collect();
                 let more = if many.len() > NAMED { ", ..." } else { "" };
+                let at_least = if many.len() >= MOST_OF_ID { " or more" } else { "" };
                 Err(Error::config(format!(
-                    "{} have the id {asked:?}: {}{more}; name one of them by that",
+                    "{}{at_least} have the id {asked:?}: {}{more}; name one of them by that",
                     counted(many.len() as u64, "document"),
                     named.join(", ")
                 )))
@@ -74,8 +79,7 @@ impl FinishedQuestions<'_> {
     /// The clusters that documents may be in which are asked for like this.
     fn clusters_of(&self, asked: &BTreeSet<String>) -> Result<BTreeMap<u64, FinishedCluster>> {
         let places = asked.iter().filter_map(|asked| self.run().place(asked)).collect();
-        let numbers = self.run().clusters_with(asked, &places)?;
-        self.run().clusters(&numbers, self.progress)
+        self.run().clusters_with(asked, &places, self.progress)
     }
 }
 

@@ -100,7 +100,7 @@ impl FinishedQuestions<'_> {
         for (place, name) in places.chain([(Some(&document.place), &document.name())]) {
             let Some(place) = place else {
                 // It is kept beside others, and lists have its name alone.
-                inside.extend(known.of_id(name)?.into_iter().map(|document| document.position));
+                inside.extend(known.of_id(name, usize::MAX)?.into_iter().map(|document| document.position));
                 continue;
             };
             for (file, _) in (0..).zip(self.find.sources).filter(|(_, source)| source.shown == place.file) {
@@ -121,8 +121,7 @@ impl FinishedQuestions<'_> {
         } else {
             BTreeSet::new()
         };
-        let numbers = self.run().clusters_with(&names, &BTreeSet::from([place.clone()]))?;
-        let clusters = self.run().clusters(&numbers, self.progress)?;
+        let clusters = self.run().clusters_with(&names, &BTreeSet::from([place.clone()]), self.progress)?;
         let is_it = |cluster: &&FinishedCluster| {
             cluster.members().any(|member| match &member.place {
                 Some(at) => *at == place,

@@ -138,13 +138,7 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
                 (verdicts::on_two(asked, [Judged::of_id(representative), Judged::of_id(id)], &to_member(id)))
             }
         }
-        @if let Some(lowest) = page.threshold {
-            section id="parts" aria-labelledby="parts-name" {
-                h2 id="parts-name" { "At higher thresholds" }
-                (slider(&path, asked, lowest, page.divided.as_ref()))
-                @if let Some(divided) = &page.divided { (parts_of(divided)) }
-            }
-        }
+        (apart(&path, asked, page.threshold, page.divided.as_ref()))
         section aria-labelledby="members" {
             h2 id="members" { "Members" }
             (members(page, asked, chosen, &to_member))
@@ -165,6 +159,24 @@ pub(super) fn one(page: &ClusterPage, asked: &PageAsked<'_>) -> Framed {
     }
 }
 
+/// What a cluster falls into at higher thresholds, if it can be taken apart.
+pub(super) fn apart(
+    path: &str,
+    asked: &PageAsked<'_>,
+    lowest: Option<Threshold>,
+    divided: Option<&DividedCluster>,
+) -> Markup {
+    html! {
+        @if let Some(lowest) = lowest {
+            section id="parts" aria-labelledby="parts-name" {
+                h2 id="parts-name" { "At higher thresholds" }
+                (slider(path, asked, lowest, divided))
+                @if let Some(divided) = divided { (parts_of(divided)) }
+            }
+        }
+    }
+}
+
 /// Asks for another threshold: at once where there is a script, by a button where not.
 fn slider(path: &str, asked: &PageAsked<'_>, lowest: Threshold, divided: Option<&DividedCluster>) -> Markup {
     let at = divided.map_or(lowest, |divided| divided.threshold);
@@ -182,7 +194,7 @@ fn slider(path: &str, asked: &PageAsked<'_>, lowest: Threshold, divided: Option<
 
 /// What a cluster falls into.
 fn parts_of(divided: &DividedCluster) -> Markup {
-    let DividedCluster { threshold, parts } = divided;
+    let DividedCluster { threshold, parts, alone: by_themselves } = divided;
     let alone = parts.iter().filter(|part| part.size == 1).count();
     let head = html! {
         th scope="col" class="n" { "Documents" } th scope="col" class="id" { "Would stand for them" }
@@ -194,6 +206,7 @@ fn parts_of(divided: &DividedCluster) -> Markup {
             @if parts.len() > 1 {
                 " no longer: it falls into " (parts.len()) " parts" @if alone > 0 { ", " (alone) " of one document" }
             } "."
+            @if *by_themselves { " These are its documents by themselves: representatives of other clusters might take some of them." }
         }
         (table(&format!("Parts at {threshold}, the largest first"), &head, &html! { @for part in parts { tr {
             (number(part.size))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::asked::PageAsked;
-use super::clusters::neighbour_of;
+use super::clusters::{apart, neighbour_of};
 use super::frame::{Framed, Tab};
 use super::verdicts::{self, Judged};
 use super::{compare, documents, links, parts, summary};
@@ -182,6 +182,7 @@ pub(super) fn cluster(page: &RunClusterPage, asked: &PageAsked<'_>) -> Framed {
                 (verdicts::on_two(asked, pair, &to_member(chosen.unwrap_or_default())))
             }
         }
+        (apart(&path, asked, page.threshold, page.divided.as_ref()))
         section aria-labelledby="members" {
             h2 id="members" { "Members" }
             (members(page, asked, chosen, &to_member))

@@ -16,24 +16,29 @@ use super::accept::AnswerForm;
 use super::answer::{HttpAnswer, HttpError};
 use super::body::Body;
 use super::change;
+use super::checks::{CheckRequest, answered_checks};
 use super::connections::{Connections, Waiting};
 use super::guard::{Asking, admit, content_type};
 use super::measured::{Gauges, ServerMetrics};
-use super::query::{Query, form_fields};
+use super::query::Query;
+use super::rendered::rendered;
 use super::routes::{Endpoint, Routed, SUFFIX, route};
 use super::verdict;
 use crate::serve::OPENAPI;
 use crate::serve::html::assets::Asset;
 use crate::serve::html::{self, FormPage, PageAsked, PageVerdicts};
-use crate::serve::pages::{CheckAsked, PageName, ServedPage, check};
+use crate::serve::pages::PageName;
 use crate::serve::state::served::{Served, ServedSubject};
 use crate::serve::state::threads::Lane;
+use crate::serve::state::together::QuestionQueue;
 
 /// What all requests have in common.
 pub(super) struct Desk {
     pub(super) served: Arc<Served>,
     pub(super) connections: Arc<Connections>,
     pub(super) measured: ServerMetrics,
+    /// Small texts that are to be held against a collection.
+    pub(super) checks: Arc<QuestionQueue<CheckRequest, HttpAnswer>>,
 }
 
 /// Bytes of texts up to which checking them is quick.
@@ -186,23 +191,16 @@ impl Desk {
 
     async fn check(&self, bytes: Bytes, is_json: bool, form: AnswerForm) -> Result<HttpAnswer, HttpError> {
         let (commit, of) = (self.served.collection()?.commit(), self.served.kind());
-        let lane = if bytes.len() <= QUICK_BYTES { Lane::Quick } else { Lane::Slow };
+        let quick = bytes.len() <= QUICK_BYTES;
+        let request = CheckRequest { commit, bytes, is_json, form, of };
+        if quick {
+            return self.checks.ask(&self.served.threads, request).await;
+        }
         let work = move |progress: &_| {
-            let wrong = |error| HttpError::bad(format!("expected {{\"text\": \"...\"}}: {error}"));
-            let asked: CheckAsked = match is_json {
-                true => serde_json::from_slice(&bytes).map_err(wrong)?,
-                false => {
-                    let (text, within) = form_fields(&bytes, "text", "within")?;
-                    CheckAsked::one(text, within)
-                }
-            };
-            let page = ServedPage::Check(check(&commit, &asked, progress)?);
-            // Only one text has a page.
-            let form = if asked.text().is_some() { form } else { AnswerForm::Data };
-            let query = &Query::default();
-            rendered(&page, form, &PageAsked { of, query, text: asked.text(), verdicts: None })
+            let mut answers = answered_checks(&[request], progress);
+            answers.pop().unwrap_or_else(|| Err(HttpError::bad("nothing was asked")))
         };
-        self.served.threads.run(lane, work).await
+        self.served.threads.run(Lane::Slow, work).await
     }
 
     fn ready(&self) -> HttpAnswer {
@@ -233,14 +231,6 @@ impl Desk {
         };
         let content = "text/plain; version=0.0.4; charset=utf-8";
         HttpAnswer { content, ..HttpAnswer::text(StatusCode::OK, self.measured.text(&gauges)) }
-    }
-}
-
-/// A page as it is sent.
-fn rendered(page: &ServedPage, form: AnswerForm, asked: &PageAsked<'_>) -> Result<HttpAnswer, HttpError> {
-    match form {
-        AnswerForm::Data => HttpAnswer::json(page),
-        AnswerForm::Page => Ok(HttpAnswer::page(html::page(page, asked))),
     }
 }
 

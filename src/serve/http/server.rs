@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
+use super::checks::{CheckRequest, answered_checks};
 use super::connections::Connections;
 use super::handle::Desk;
 use super::measured::ServerMetrics;
@@ -24,6 +25,7 @@ use crate::progress::Progress;
 use crate::serve::options::ServeOptions;
 use crate::serve::state::served::{ServeWhat, Served};
 use crate::serve::state::threads::Threads;
+use crate::serve::state::together::QuestionQueue;
 
 /// How long the head of a request may take, and how long a connection may be idle between two.
 const HEAD: Duration = Duration::from_secs(10);
@@ -65,7 +67,11 @@ impl HttpServer {
             .enable_time()
             .build()
             .map_err(failed)?;
-        let desk = Arc::new(Desk { served, connections, measured: ServerMetrics::default() });
+        let checks = QuestionQueue::new(workers, |requests: Vec<CheckRequest>, progress: &Progress| {
+            answered_checks(&requests, progress)
+        });
+        let (measured, checks) = (ServerMetrics::default(), Arc::new(checks));
+        let desk = Arc::new(Desk { served, connections, measured, checks });
         Ok(HttpServer { listener, address, desk, runtime })
     }
 

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::notes::{NoteFiles, NoteWriter};
 use super::words::{TitleWords, WordIndex, WordRule};
-use super::{FoundTitle, MEMORY, shown_title};
+use super::{FoundTitle, MEMORY, TitlesAsked, TitlesFound, shown_title};
 use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
 use crate::output::{FinishedRun, KnownDocument, KnownDocuments, PassSink, fields_of, read_all, unit_bytes};
@@ -122,25 +122,19 @@ impl InputIndex {
         &self.inputs.sources[document.position.file() as usize].shown
     }
 
-    /// At most `limit` documents whose titles have all words of a text, in document order, behind the place `after`; and where the
-    /// next page begins, if there are more.
+    /// Documents by words of their titles, in document order.
     ///
     /// # Errors
-    /// Those of [`WordIndex::find`].
-    pub(in crate::serve) fn titled(
+    /// Those of [`WordIndex::page`].
+    pub(in crate::serve) fn with_titles(
         &self,
-        words: &str,
-        after: Option<u64>,
-        limit: usize,
+        asked: TitlesAsked<'_>,
         progress: &Progress,
-    ) -> Result<(Vec<FoundTitle<KnownDocument>>, Option<u64>)> {
-        let (found, more) = self.words.find(words, after, limit, progress)?;
-        let next = found.last().copied().filter(|_| more);
-        let titled = |position: u64| {
+    ) -> Result<TitlesFound<KnownDocument>> {
+        self.words.page(asked, progress, |position| {
             let (document, title) = self.known(self.documents.first([position, 0, 0])?)?;
             Ok(FoundTitle { document, title: title.unwrap_or_default() })
-        };
-        Ok((found.into_iter().map(titled).collect::<Result<_>>()?, next))
+        })
     }
 
     /// How many documents have an id, as far as it matters whether these are more than one.
@@ -188,11 +182,11 @@ impl InputIndex {
 }
 
 impl KnownDocuments for InputIndex {
-    fn of_id(&self, id: &str) -> Result<Vec<KnownDocument>> {
+    fn of_id(&self, id: &str, most: usize) -> Result<Vec<KnownDocument>> {
         let mut found = Vec::new();
         self.each_of(id, &mut |document| {
             found.push(document);
-            true
+            found.len() < most
         })?;
         Ok(found)
     }

@@ -29,3 +29,17 @@ pub(super) struct FoundTitle<T> {
     /// Its title, or how that begins.
     pub(super) title: String,
 }
+
+/// What is asked for of titles.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::serve) struct TitlesAsked<'a> {
+    /// Words that titles have, all of them.
+    pub(in crate::serve) words: &'a str,
+    /// The place of a document behind which the page begins.
+    pub(in crate::serve) after: Option<u64>,
+    /// At most so many documents.
+    pub(in crate::serve) limit: usize,
+}
+
+/// A page of documents, and where the next one begins, if there are more.
+pub(in crate::serve) type TitlesFound<T> = (Vec<FoundTitle<T>>, Option<u64>);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::notes::{NoteFiles, NoteWriter};
 use super::words::{TitleWords, WordIndex, WordRule};
-use super::{FoundTitle, MEMORY, shown_title};
+use super::{FoundTitle, MEMORY, TitlesAsked, TitlesFound, shown_title};
 use crate::collection::Snapshot;
 use crate::error::Result;
 use crate::passages::{RowSorter, SortedRun, one_run};
@@ -65,25 +65,19 @@ impl StoredTitles {
         self.unread
     }
 
-    /// At most `limit` ids of documents whose titles have all words of a text, in the order in which they were read, behind the place
-    /// `after`; and where the next page begins, if there are more.
+    /// Ids of documents by words of their titles, in the order in which they were read.
     ///
     /// # Errors
-    /// Those of [`WordIndex::find`].
-    pub(in crate::serve) fn titled(
+    /// Those of [`WordIndex::page`].
+    pub(in crate::serve) fn ids_with_titles(
         &self,
-        words: &str,
-        after: Option<u64>,
-        limit: usize,
+        asked: TitlesAsked<'_>,
         progress: &Progress,
-    ) -> Result<(Vec<FoundTitle<String>>, Option<u64>)> {
-        let (found, more) = self.words.find(words, after, limit, progress)?;
-        let next = found.last().copied().filter(|_| more);
-        let titled = |position: u64| {
+    ) -> Result<TitlesFound<String>> {
+        self.words.page(asked, progress, |position| {
             let [_, place] = self.documents.row(self.documents.first([position, 0])?)?;
             let (document, title) = self.notes.read(place)?;
             Ok(FoundTitle { document, title })
-        };
-        Ok((found.into_iter().map(titled).collect::<Result<_>>()?, next))
+        })
     }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::{FoundTitle, TitlesAsked, TitlesFound};
 use crate::error::{Error, Result};
 use crate::passages::{RowReader, RowSorter, SortedRun, one_run};
 use crate::progress::Progress;
@@ -91,6 +92,21 @@ impl WordIndex {
     /// How many documents have a title.
     pub(super) fn titles(&self) -> u64 {
         self.titles
+    }
+
+    /// The page of documents that is asked for, in the order of their places; `known` says what is known of the document at one.
+    ///
+    /// # Errors
+    /// Those of [`WordIndex::find`] and of `known`.
+    pub(super) fn page<T>(
+        &self,
+        TitlesAsked { words, after, limit }: TitlesAsked<'_>,
+        progress: &Progress,
+        known: impl Fn(u64) -> Result<FoundTitle<T>>,
+    ) -> Result<TitlesFound<T>> {
+        let (found, more) = self.find(words, after, limit, progress)?;
+        let next = found.last().copied().filter(|_| more);
+        Ok((found.into_iter().map(known).collect::<Result<_>>()?, next))
     }
 
     /// At most `limit` documents whose titles have all words of a text, ascending, of those behind `after`, and whether there are

@@ -99,12 +99,7 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
             ));
         }
     };
-    let field = &commit.snapshot().manifest().config.input.within_field;
-    if asked.within.is_some() && field.is_empty() {
-        return Err(HttpError::bad(
-            "\"within\" is for collections that were made with --within; leave it out",
-        ));
-    }
+    check_within(commit, asked)?;
     if texts.len() > MOST_TEXTS {
         let what = format!("{} texts are more than {MOST_TEXTS}; send them in parts", texts.len());
         return Err(HttpError::new(http::StatusCode::UNPROCESSABLE_ENTITY, what));
@@ -117,22 +112,66 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
         let texts: Vec<AskedText<'_>> =
             texts.iter().map(|text| AskedText { text, within, ..AskedText::default() }).collect();
         let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
-        answers.extend(found.into_iter().map(|mut resembles| {
-            let all = resembles.len();
-            resembles.truncate(MOST_RESULTS.min(room));
-            room -= resembles.len();
-            CheckedAnswer { not_listed: all - resembles.len(), resembles }
-        }));
+        answers.extend(found.into_iter().map(|resembles| listed(resembles, &mut room)));
     }
-    let commit = commit.number();
-    let page = CheckPage {
-        commit,
-        within: (!field.is_empty()).then(|| (field.clone(), within.unwrap_or_default().to_owned())),
-        one: None,
-        texts: None,
-    };
+    let page = empty_page(commit, within);
     Ok(match asked.text {
         Some(_) => CheckPage { one: answers.pop(), ..page },
         None => CheckPage { texts: Some(answers), ..page },
     })
+}
+
+/// Holds texts against a commit that each come alone, in their order.
+///
+/// # Errors
+/// As [`check`] has them of any of the texts.
+pub fn check_together(
+    commit: &ServedCommit,
+    asked: &[&CheckAsked],
+    progress: &Progress,
+) -> Result<Vec<CheckPage>, HttpError> {
+    asked.iter().try_for_each(|asked| check_within(commit, asked))?;
+    let within: Vec<Option<String>> =
+        asked.iter().map(|asked| asked.within.as_ref().map(ValueAsked::spelt)).collect();
+    let texts = asked.iter().zip(&within).map(|(asked, within)| AskedText {
+        text: asked.text().unwrap_or_default(),
+        within: within.as_deref(),
+        ..AskedText::default()
+    });
+    let texts: Vec<AskedText<'_>> = texts.collect();
+    let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
+    let pages = found.into_iter().zip(&within).map(|(resembles, within)| CheckPage {
+        one: Some(listed(resembles, &mut { MOST_NAMED })),
+        ..empty_page(commit, within.as_deref())
+    });
+    Ok(pages.collect())
+}
+
+/// Refuses a value of a field where documents are not compared by any.
+fn check_within(commit: &ServedCommit, asked: &CheckAsked) -> Result<(), HttpError> {
+    match asked.within.is_some() && commit.snapshot().manifest().config.input.within_field.is_empty() {
+        true => {
+            Err(HttpError::bad("\"within\" is for collections that were made with --within; leave it out"))
+        }
+        false => Ok(()),
+    }
+}
+
+/// As many documents as an answer has room for.
+fn listed(mut resembles: Vec<Resembled>, room: &mut usize) -> CheckedAnswer {
+    let all = resembles.len();
+    resembles.truncate(MOST_RESULTS.min(*room));
+    *room -= resembles.len();
+    CheckedAnswer { not_listed: all - resembles.len(), resembles }
+}
+
+/// A page without answers.
+fn empty_page(commit: &ServedCommit, within: Option<&str>) -> CheckPage {
+    let field = &commit.snapshot().manifest().config.input.within_field;
+    CheckPage {
+        commit: commit.number(),
+        within: (!field.is_empty()).then(|| (field.clone(), within.unwrap_or_default().to_owned())),
+        one: None,
+        texts: None,
+    }
 }

@@ -16,7 +16,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 pub use self::changes::{ChangesPage, LogLine};
-pub use self::check::{CheckAsked, CheckPage, CheckedAnswer, check};
+pub use self::check::{CheckAsked, CheckPage, CheckedAnswer, check, check_together};
 pub use self::clusters::{ClusterPage, ClustersPage};
 pub use self::documents::{ComparePage, DocumentPage, DocumentsPage};
 pub use self::run::{
@@ -186,10 +186,6 @@ impl PageName {
         Ok(match self {
             PageName::Summary => ServedPage::RunSummary(Box::new(RunSummaryPage::read(run))),
             PageName::Clusters => ServedPage::RunClusters(RunClustersPage::read(run, query)?),
-            PageName::Cluster(_) if query.get("threshold").is_some() => {
-                let what = "clusters of an output are not taken apart; `alike report OUT --out FILE --from T` says what each threshold removes";
-                return Err(HttpError::bad(what));
-            }
             PageName::Cluster(number) => {
                 ServedPage::RunCluster(Box::new(RunClusterPage::read(run, number, query, progress)?))
             }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::collection::{Alone, Explanation};
+use crate::collection::{Alone, DividedCluster, Explanation};
 use crate::config::Clustering;
 use crate::document::DocumentName;
 use crate::error::Error;
 use crate::output::{FinishedMember, ListedCluster, ListedDocument, ListedOrder};
 use crate::progress::Progress;
-use crate::report::{FinishedQuestions, MemberAsked, MemberPage, NearestOutside};
+use crate::report::{FinishedQuestions, MemberAsked, MemberPage, NearestOutside, lowest_threshold};
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
 use crate::serve::index::making::MakingState;
@@ -18,6 +18,7 @@ use crate::serve::state::run::ServedRun;
 use crate::serve::state::verdicts::{PairVerdict, VerdictFile};
 use crate::similarity::ReportedScores;
 use crate::text::TypedWords;
+use crate::threshold::Threshold;
 
 /// What a run did.
 #[derive(Debug, Serialize)]
@@ -155,6 +156,11 @@ pub struct RunClusterPage {
     /// How the member that was asked for differs from the representative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<MemberPage>,
+    /// The threshold of the run, if the cluster can be taken apart at higher ones.
+    pub threshold: Option<Threshold>,
+    /// What it falls into at the threshold that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<DividedCluster>,
     /// What the next page is asked for with, as `after`, if there is one.
     pub next: Option<String>,
     /// Whether other documents are known to have the id of the representative, or of the member that was asked for.
@@ -204,10 +210,14 @@ impl RunClusterPage {
             }
             None => None,
         };
+        let threshold = lowest_threshold(&run.run().config, &listed);
+        let asked: Option<Threshold> = query.parsed("threshold")?;
+        let divided =
+            asked.map(|asked| run.ask(progress, |questions| questions.divided(number, asked))).transpose()?;
         let pair_repeats = run.repeats(&cluster.representative)?
             || compared.as_ref().map_or(Ok(false), |member| run.repeats(&member.id))?;
         let verdicts = BTreeMap::new();
-        Ok(RunClusterPage { cluster, members, verdicts, compared, next, pair_repeats })
+        Ok(RunClusterPage { cluster, members, verdicts, compared, threshold, divided, next, pair_repeats })
     }
 
     /// Adds what was said of its members last.

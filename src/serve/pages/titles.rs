@@ -7,6 +7,7 @@ use crate::document::DocumentName;
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 use crate::serve::http::query::Query;
+use crate::serve::index::TitlesAsked;
 use crate::serve::options::ServeOptions;
 use crate::serve::state::commit::ServedCommit;
 use crate::serve::state::run::ServedRun;
@@ -63,6 +64,11 @@ pub(super) fn asked(query: &Query) -> Result<Option<&str>, HttpError> {
     }
 }
 
+/// The page that is asked for.
+fn page_asked(query: &Query) -> Result<TitlesAsked<'_>, HttpError> {
+    Ok(TitlesAsked { words: query.needed("title")?, after: query.parsed("after")?, limit: query.limit()? })
+}
+
 impl TitlesPage {
     /// The page that was asked for, of a collection.
     ///
@@ -73,9 +79,9 @@ impl TitlesPage {
         query: &Query,
         progress: &Progress,
     ) -> Result<TitlesPage, HttpError> {
-        let (words, after, limit) = (query.needed("title")?, query.parsed("after")?, query.limit()?);
+        let asked = page_asked(query)?;
         let titles = commit.titles(options).needed(TITLES)?;
-        let (found, next) = titles.titled(words, after, limit, progress)?;
+        let (found, next) = titles.ids_with_titles(asked, progress)?;
         let ids: Vec<String> = found.iter().map(|found| found.document.clone()).collect();
         let documents = commit.snapshot().documents_of(&ids)?.into_iter().zip(found);
         let documents = documents.filter_map(|(document, found)| {
@@ -107,10 +113,10 @@ impl TitlesPage {
         query: &Query,
         progress: &Progress,
     ) -> Result<TitlesPage, HttpError> {
-        let (words, after, limit) = (query.needed("title")?, query.parsed("after")?, query.limit()?);
+        let asked = page_asked(query)?;
         let noted = run.noted().needed(TITLES)?;
         run.check_inputs()?;
-        let (found, next) = noted.titled(words, after, limit, progress)?;
+        let (found, next) = noted.with_titles(asked, progress)?;
         let documents = found.into_iter().map(|found| {
             let (file, line) = (noted.file(&found.document).to_owned(), found.document.line);
             let id = found.document.id.unwrap_or_else(|| format!("{file}:{line}").into());

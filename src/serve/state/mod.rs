@@ -6,5 +6,6 @@ pub(in crate::serve) mod remembered;
 pub(in crate::serve) mod run;
 pub(in crate::serve) mod served;
 pub(in crate::serve) mod threads;
+pub(in crate::serve) mod together;
 pub(in crate::serve) mod verdicts;
 pub(in crate::serve) mod write;

@@ -90,7 +90,7 @@ impl ServedCollection {
 /// A collection or an output that is served.
 pub struct Served {
     pub options: ServeOptions,
-    pub threads: Threads,
+    pub threads: Arc<Threads>,
     /// Whose turn it is to change the collection.
     pub turn: Arc<tokio::sync::Semaphore>,
     /// Room to wait for the turn.
@@ -168,7 +168,7 @@ impl Served {
         let verdicts = verdicts.transpose()?;
         Ok(Served {
             verdicts,
-            threads: Threads::new(options.workers),
+            threads: Arc::new(Threads::new(options.workers)),
             options,
             turn: Arc::new(tokio::sync::Semaphore::new(1)),
             waiting: Arc::new(tokio::sync::Semaphore::new(WAITING)),

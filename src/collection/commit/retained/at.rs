@@ -94,7 +94,7 @@ impl RetainedCommits<'_> {
         };
         let first = self.last.first_kept();
         let changed = |from: u64, to: u64| logs.iter().any(|log| from < log.commit && log.commit <= to);
-        let known = number > 0 && number >= self.last.changes_after;
+        let known = number >= self.last.changes_after;
         let commit = if number < first && known && !changed(number, first) { first } else { number };
         (commit == self.last.commit || self.older.binary_search(&commit).is_ok()).then_some(commit)
     }

@@ -16,7 +16,7 @@ const DAY: u64 = 24 * 60 * 60;
 impl Manifest {
     /// The first commit whose files stay beside those of this one. Where nothing else is said, that is the one before it.
     pub fn first_kept(&self) -> u64 {
-        self.retained_from.unwrap_or(self.commit.saturating_sub(1).max(1))
+        self.retained_from.unwrap_or(self.commit.saturating_sub(1))
     }
 
     /// The files of the commit.
@@ -53,7 +53,7 @@ fn first_wanted(retain: Retain, changes: &[ChangesEntry]) -> u64 {
             changes.iter().rev().find(|log| time(log).is_some_and(|time| time <= since))
         }
     };
-    first.map_or(1, |log| log.commit)
+    first.map_or(0, |log| log.commit)
 }
 
 #[cfg(test)]
@@ -115,9 +115,9 @@ mod tests {
         assert_eq!(slid(Retain::Days(30), &logs, 6, Some(1)), (1, vec![2, 3, 4, 6], 0));
         let mut next = Manifest::first(7, Config::default(), false);
         let last = next.clone();
-        (next.commit, next.retain, next.changes) = (2, Some(Retain::Days(1)), vec![entry(2, None)]);
+        (next.commit, next.retain, next.changes) = (1, Some(Retain::Days(1)), vec![entry(1, None)]);
         next.slide(&last);
-        assert_eq!(next.first_kept(), 1, "of unknown times nothing goes");
+        assert_eq!(next.first_kept(), 0, "of unknown times nothing goes");
     }
 
     #[test]

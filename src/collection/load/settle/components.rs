@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
 
-use super::contents::{Content, Contents};
+use super::contents::{Content, TouchedContents};
 use super::span::span;
 use super::{MEMBER, Settling};
 use crate::collection::distributed::protocol::LeaderCommand;
@@ -24,7 +24,7 @@ use crate::flow::{Change, ChangeKind, Contractor};
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
 
-/// What takes part in unions, ascending, and the number among them of each content of [`Contents`].
+/// What takes part in unions, ascending, and the number among them of each content of [`TouchedContents`].
 struct Nodes {
     nodes: Vec<Node>,
     numbers: Vec<u32>,
@@ -46,7 +46,7 @@ impl Settling<'_> {
         let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flatten().copied().collect();
         let mut touched = std::mem::take(&mut self.touched);
         touched.extend(links.chain(hot_members).filter(|content| *content != NO_DOC));
-        self.contents = Contents::new(touched, base);
+        self.contents = TouchedContents::new(touched, base);
         let rows = self.contents.stored_mut();
         let stored: Vec<u64> = rows.iter().map(|(content, _)| u64::from(*content)).collect();
         let mut found = 0;
@@ -182,7 +182,7 @@ impl Settling<'_> {
         for row in self.contents.rows() {
             numbers.push(match labelled(row) {
                 _ if row.1.after == 0 => NOT_LIVE,
-                // Contents ascend, so that all nodes do.
+                // TouchedContents ascend, so that all nodes do.
                 None => {
                     nodes.push((1, row.0));
                     nodes.len() as u32 - 1

@@ -15,9 +15,9 @@ pub(super) struct Content {
     pub relabelled: Option<u32>,
 }
 
-/// Contents, ascending: first those that are stored, then those that the load brings.
+/// TouchedContents, ascending: first those that are stored, then those that the load brings.
 #[derive(Debug, Default)]
-pub(super) struct Contents {
+pub(super) struct TouchedContents {
     rows: Vec<(Doc, Content)>,
     stored: usize,
     /// The number of the first content of the load, and the rows of it and those that follow it; [`NONE`] for what is not
@@ -29,9 +29,9 @@ pub(super) struct Contents {
 /// The row of a content that is not touched.
 const NONE: u32 = u32::MAX;
 
-impl Contents {
+impl TouchedContents {
     /// The contents of these numbers, in any order and as often as they come; from `base` on they are the load's.
-    pub fn new(mut numbers: Vec<Doc>, base: Doc) -> Contents {
+    pub fn new(mut numbers: Vec<Doc>, base: Doc) -> TouchedContents {
         numbers.sort_unstable();
         numbers.dedup();
         let rows: Vec<(Doc, Content)> =
@@ -42,7 +42,7 @@ impl Contents {
         for (row, (content, _)) in (0..).zip(&rows).skip(stored) {
             new[(content - base) as usize] = row;
         }
-        Contents { rows, stored, base, new }
+        TouchedContents { rows, stored, base, new }
     }
 
     /// The place of a content among all.
@@ -82,7 +82,7 @@ mod tests {
         #[test]
         fn finds_what_it_was_made_of(numbers in prop::collection::vec(0u32..60, 0..40), base in 0u32..60) {
             let distinct: BTreeSet<Doc> = numbers.iter().copied().collect();
-            let mut contents = Contents::new(numbers, base);
+            let mut contents = TouchedContents::new(numbers, base);
             let all: Vec<Doc> = contents.rows().iter().map(|(content, _)| *content).collect();
             prop_assert!(all.iter().eq(&distinct));
             for content in 0..70 {

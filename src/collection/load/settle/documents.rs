@@ -34,8 +34,13 @@ impl Settling<'_> {
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
         let originals = newest_documents(before, &again, false)?;
-        let known =
-            Known { loaded, terms: self.terms, first: &first, stored: &stored, originals: &originals };
+        let known = KnownDocuments {
+            loaded,
+            terms: self.terms,
+            first: &first,
+            stored: &stored,
+            originals: &originals,
+        };
         let threads = loaded.run.context.topology.workers();
         let parts = order.chunks(order.len().div_ceil(threads).max(FEW));
         let changed: Result<Vec<DocumentChanges>> = thread::scope(|scope| {
@@ -67,7 +72,7 @@ impl Settling<'_> {
 }
 
 /// What is known of the documents that change.
-struct Known<'a> {
+struct KnownDocuments<'a> {
     loaded: &'a Loaded,
     terms: LoadNumbers,
     /// The first document of its text, of each copy.
@@ -77,7 +82,7 @@ struct Known<'a> {
     originals: &'a HashMap<u128, Member>,
 }
 
-impl Known<'_> {
+impl KnownDocuments<'_> {
     /// What becomes of the documents of these changes: those at these places, with the digests of their ids.
     fn changes(&self, places: &[(u128, usize)]) -> Result<DocumentChanges> {
         let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };

@@ -8,7 +8,7 @@ mod span;
 
 use hashbrown::{HashMap, HashSet};
 
-use contents::{Content, Contents};
+use contents::{Content, TouchedContents};
 
 use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
@@ -34,21 +34,21 @@ pub struct LoadNumbers {
 pub struct Delta {
     /// Documents, with id and value; by digest of the id.
     pub documents: Vec<(Document, String, String)>,
-    /// Contents with their number of documents and label.
+    /// TouchedContents with their number of documents and label.
     pub contents: Vec<(Doc, (u32, u32))>,
-    /// Contents that no document has any more.
+    /// TouchedContents that no document has any more.
     pub dead: Vec<Doc>,
-    /// Contents by digest; [`crate::document::NO_DOC`] for what is gone.
+    /// TouchedContents by digest; [`crate::document::NO_DOC`] for what is gone.
     pub digests: Vec<(u128, Doc)>,
     /// Documents of contents.
     pub members: Vec<((Doc, u128), bool)>,
     /// Links, both ways.
     pub links: Vec<((Doc, Doc), u32)>,
-    /// Contents of components.
+    /// TouchedContents of components.
     pub components: Vec<((u32, Doc), bool)>,
     /// Documents that an earlier epoch of the same load had changed already.
     pub superseded: u64,
-    /// Contents that came, and that went.
+    /// TouchedContents that came, and that went.
     pub contents_changed: (u64, u64),
     /// The first label that is not used.
     pub next_label: u32,
@@ -62,7 +62,7 @@ struct Settling<'a> {
     delta: Delta,
     /// The contents that gain or lose documents, each as often as it does.
     touched: Vec<Doc>,
-    contents: Contents,
+    contents: TouchedContents,
     /// Labels that other contents have after splits and unions.
     relabelled: HashMap<Doc, u32>,
     /// Bytes that all of it takes, about.

@@ -8,7 +8,7 @@ mod members;
 mod titles;
 
 pub use clusters::{ClusterBrief, ClusterIndex, ClusterOrder, IndexedCluster, PageMark};
-pub use divided::{ClusterPart, DividedCluster};
+pub use divided::{ClusterPart, DividedCluster, WholeCluster, falls_apart};
 pub use ids::IdIndex;
 pub use looseness::{LooseMark, LoosenessIndex};
 pub use members::MemberView;

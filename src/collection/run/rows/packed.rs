@@ -199,15 +199,51 @@ impl BitWriter<'_> {
     }
 }
 
-/// The number of `width` bits, 1 to 64, from bit `at` on. They are all there.
+/// The number from bit `at` on, of as many bits as `mask` has, 1 to 64. They are all there.
 #[inline]
-fn bits_at(words: &[u64], at: usize, width: usize) -> u64 {
+fn bits_at(words: &[u64], at: usize, mask: u64) -> u64 {
     let (word, shift) = (at / 64, at % 64);
-    let mut number = words[word] >> shift;
-    if shift + width > 64 {
-        number |= words[word + 1] << (64 - shift);
+    // Whether a number goes on in the next word no processor can guess, so that is always looked at.
+    let next = words.get(word + 1).copied().unwrap_or(0);
+    (words[word] >> shift | (next << 1) << (63 - shift)) & mask
+}
+
+/// The first words of the rows of a page, as far as somebody goes: whoever seeks a row needs half of them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::collection) struct FirstWords<'a> {
+    body: &'a [u64],
+    count: usize,
+    gap: usize,
+    /// The row that was reached, and its first word.
+    row: usize,
+    word: u64,
+}
+
+impl FirstWords<'_> {
+    /// Goes to the first row from here on whose first word is not less than `word`: which it is, and its first word.
+    #[inline]
+    pub(in crate::collection) fn reach(&mut self, word: u64) -> Option<(usize, u64)> {
+        let (mut row, mut first, mut at) = (self.row, self.word, self.row * self.gap);
+        let mask = mask(self.gap);
+        while first < word && row < self.count {
+            row += 1;
+            if self.gap > 0 && row < self.count {
+                first = first.wrapping_add(bits_at(self.body, at, mask));
+                at += self.gap;
+            }
+        }
+        (self.row, self.word) = (row, first);
+        (row < self.count).then_some((row, first))
     }
-    number & mask(width)
+
+    /// Goes to the next row.
+    pub(in crate::collection) fn pass(&mut self) {
+        if self.row + 1 < self.count && self.gap > 0 {
+            let gap = bits_at(self.body, self.row * self.gap, mask(self.gap));
+            self.word = self.word.wrapping_add(gap);
+        }
+        self.row = (self.row + 1).min(self.count);
+    }
 }
 
 /// The payload of a page of rows, whose head makes sense: whatever stands in it, there are so many rows.
@@ -264,21 +300,26 @@ impl<'a> PackedRows<'a> {
     /// Hands on the first word of each row.
     #[inline]
     fn each_first(&self, mut each: impl FnMut(u64)) {
-        let (mut first, mut at) = (self.first, 0);
+        let (mut first, mut at, mask) = (self.first, 0, mask(self.gap));
         each(first);
         for _ in 1..self.count {
             if self.gap > 0 {
-                first = first.wrapping_add(bits_at(self.body, at, self.gap));
+                first = first.wrapping_add(bits_at(self.body, at, mask));
                 at += self.gap;
             }
             each(first);
         }
     }
 
-    /// Replaces what is in `firsts` by the first word of each row.
-    pub(in crate::collection) fn firsts(&self, firsts: &mut Vec<u64>) {
-        firsts.clear();
-        self.each_first(|first| firsts.push(first));
+    /// The first words of the rows, from the first row on.
+    pub(in crate::collection) fn first_words(&self) -> FirstWords<'a> {
+        let PackedRows { body, count, gap, first: word, .. } = *self;
+        FirstWords { body, count, gap, row: 0, word }
+    }
+
+    /// Replaces what is in `row` by the first row.
+    pub(in crate::collection) fn first_row(&self, row: &mut Vec<u64>) {
+        self.row(0, self.first, row);
     }
 
     /// Replaces what is in `row` by row number `at`, whose first word is known.
@@ -289,7 +330,7 @@ impl<'a> PackedRows<'a> {
         for number in 0..self.width - 1 {
             let column = self.column(number);
             let both = column[0] + column[1];
-            let packed = if both == 0 { 0 } else { bits_at(self.body, start + at * both, both) };
+            let packed = if both == 0 { 0 } else { bits_at(self.body, start + at * both, mask(both)) };
             row.push(self.word(number, column, packed));
             start += self.count * both;
         }
@@ -305,8 +346,9 @@ impl<'a> PackedRows<'a> {
         for number in 0..self.width - 1 {
             let column = self.column(number);
             let both = column[0] + column[1];
+            let mask = mask(both);
             for place in rows.iter_mut().skip(number + 1).step_by(self.width) {
-                let packed = if both == 0 { 0 } else { bits_at(self.body, at, both) };
+                let packed = if both == 0 { 0 } else { bits_at(self.body, at, mask) };
                 *place = self.word(number, column, packed);
                 at += both;
             }
@@ -347,12 +389,19 @@ mod tests {
                 packed.unpack(&mut unpacked);
                 found.extend_from_slice(&unpacked);
                 // One by one they are the same.
-                let (mut firsts, mut row) = (Vec::new(), Vec::new());
-                packed.firsts(&mut firsts);
-                assert_eq!(firsts.len() * width, unpacked.len());
+                let (mut firsts, mut row) = (packed.first_words(), Vec::new());
                 for (at, expected) in unpacked.chunks(width).enumerate() {
-                    packed.row(at, firsts[at], &mut row);
+                    assert_eq!(firsts.reach(0), Some((at, expected[0])));
+                    packed.row(at, expected[0], &mut row);
                     assert_eq!(row, expected);
+                    firsts.pass();
+                }
+                assert_eq!(firsts.reach(0), None);
+                let words: Vec<u64> = unpacked.iter().step_by(width).copied().collect();
+                for word in words.iter().flat_map(|word| [word.wrapping_sub(1), *word, word.wrapping_add(1)]) {
+                    let at = words.partition_point(|other| *other < word);
+                    let expected = words.get(at).map(|found| (at, *found));
+                    assert_eq!(packed.first_words().reach(word), expected);
                 }
                 // A word more or less is noticed.
                 assert!(PackedRows::of(&page[..used - 1], width).is_err());
@@ -388,13 +437,16 @@ mod tests {
             }
             let packed = PackedRows::of(&page, width);
             prop_assert_eq!(packed.is_ok(), more == 0);
-            let (mut rows, mut firsts, mut row) = (Vec::new(), Vec::new(), Vec::new());
+            let (mut rows, mut row) = (Vec::new(), Vec::new());
             if let Ok(packed) = packed {
                 packed.unpack(&mut rows);
-                packed.firsts(&mut firsts);
-                prop_assert_eq!((rows.len(), firsts.len()), (count * width, count));
-                packed.row(count - 1, firsts[count - 1], &mut row);
+                prop_assert_eq!(rows.len(), count * width);
+                let mut firsts = packed.first_words();
+                (1..count).for_each(|_| firsts.pass());
+                prop_assert_eq!(firsts.reach(0), Some((count - 1, rows[(count - 1) * width])));
+                packed.row(count - 1, rows[(count - 1) * width], &mut row);
                 prop_assert_eq!(&row[..], &rows[(count - 1) * width..]);
+                prop_assert!(packed.first_words().reach(u64::MAX).is_none_or(|(at, _)| at < count));
             }
         }
     }

@@ -43,7 +43,6 @@ pub(in crate::collection) fn probe(
         resume: 0,
         touches: Vec::new(),
         block: Vec::new(),
-        firsts: Vec::new(),
         row: Vec::new(),
     };
     while probe.plan() {
@@ -64,8 +63,7 @@ struct Probe<'a> {
     resume: usize,
     touches: Vec<Touch>,
     block: Vec<RawPage>,
-    /// The first words of the rows of the page that was visited last, and a row of it.
-    firsts: Vec<u64>,
+    /// A row of the page that was visited last.
     row: Vec<u64>,
 }
 
@@ -118,12 +116,11 @@ impl<'a> Probe<'a> {
                 let touch = self.touches[at];
                 let slot = (place(&touch) - first) as usize;
                 let packed = self.rows.packed(&mut self.block[slot], touch.page)?;
-                packed.firsts(&mut self.firsts);
-                packed.row(0, self.firsts[0], &mut self.row);
+                packed.first_row(&mut self.row);
                 self.rows.check_fence(touch.page, &self.row[..self.rows.shape.key])?;
                 let keys =
                     self.keys[touch.from * self.prefix..touch.to * self.prefix].chunks_exact(self.prefix);
-                find((touch.from..).zip(keys), &self.firsts, &packed, &mut self.row, each)?;
+                find((touch.from..).zip(keys), &packed, &mut self.row, each)?;
             }
             start = end;
         }
@@ -131,26 +128,24 @@ impl<'a> Probe<'a> {
     }
 }
 
-/// Hands on the rows of a page that begin with one of some numbered keys, given the first words of all its rows.
+/// Hands on the rows of a page that begin with one of some numbered keys, which ascend.
 fn find<'a>(
     keys: impl Iterator<Item = (usize, &'a [u64])>,
-    firsts: &[u64],
     packed: &PackedRows<'_>,
     row: &mut Vec<u64>,
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
-    let mut at = 0;
+    let mut firsts = packed.first_words();
     for (index, key) in keys {
-        at += firsts[at..].partition_point(|first| *first < key[0]);
         // Of keys that begin with the same word the later ones have later rows.
-        while let Some(first) = firsts.get(at).filter(|first| **first == key[0]) {
-            packed.row(at, *first, row);
+        while let Some((at, first)) = firsts.reach(key[0]).filter(|(_, first)| *first == key[0]) {
+            packed.row(at, first, row);
             match row[..key.len()].cmp(key) {
                 Ordering::Less => {}
                 Ordering::Equal => each(index, row)?,
                 Ordering::Greater => break,
             }
-            at += 1;
+            firsts.pass();
         }
     }
     Ok(())

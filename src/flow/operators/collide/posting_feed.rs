@@ -19,13 +19,13 @@ pub const BUCKET: u64 = sized(128 << 10, 1 << 10);
 
 /// The postings of one worker.
 pub struct PostingFeed {
-    held: Held,
+    held: HeldPostings,
     sets: Arc<DocumentSets>,
     singletons: Singletons,
     cut: Vec<CutPosting>,
 }
 
-enum Held {
+enum HeldPostings {
     Whole(BucketFeed<Posting>),
     Cut(BucketFeed<CutPosting>),
 }
@@ -40,8 +40,8 @@ impl PostingFeed {
     ) -> PostingFeed {
         let share = (Share::Postings, BUCKET);
         let held = match are_cut(sets) {
-            false => Held::Whole(BucketFeed::new(&sets.context, worker, share, cap, activator)),
-            true => Held::Cut(BucketFeed::new(&sets.context, worker, share, cap, activator)),
+            false => HeldPostings::Whole(BucketFeed::new(&sets.context, worker, share, cap, activator)),
+            true => HeldPostings::Cut(BucketFeed::new(&sets.context, worker, share, cap, activator)),
         };
         PostingFeed { held, sets: Arc::clone(sets), singletons: Singletons::default(), cut: Vec::new() }
     }
@@ -49,8 +49,8 @@ impl PostingFeed {
     /// Takes a batch in; the run fails if it cannot.
     pub fn take_in(&mut self, batch: &mut Vec<Posting>) {
         match &mut self.held {
-            Held::Whole(feed) => feed.take_in(batch),
-            Held::Cut(feed) => {
+            HeldPostings::Whole(feed) => feed.take_in(batch),
+            HeldPostings::Cut(feed) => {
                 self.cut.extend(batch.drain(..).map(|posting| CutPosting::of(&posting)));
                 feed.take_in(&mut self.cut);
             }
@@ -66,7 +66,7 @@ impl PostingFeed {
     ) -> Option<(u64, Vec<Posting>, &Capability<u64>)> {
         let PostingFeed { held, sets, singletons, .. } = self;
         match held {
-            Held::Whole(feed) => {
+            HeldPostings::Whole(feed) => {
                 let (mut postings, cap) = feed.give_out(complete)?;
                 let is_copy = |posting: &Posting| is_copy(posting.doc);
                 let count = postings.iter().filter(|posting| !is_copy(posting)).count() as u64;
@@ -76,7 +76,7 @@ impl PostingFeed {
                 }
                 Some((count, postings, cap))
             }
-            Held::Cut(feed) => {
+            HeldPostings::Cut(feed) => {
                 let (mut postings, cap) = feed.give_out(complete)?;
                 let is_copy = |posting: &CutPosting| is_copy(posting.doc);
                 let count = postings.iter().filter(|posting| !is_copy(posting)).count() as u64;
