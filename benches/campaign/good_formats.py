@@ -81,7 +81,13 @@ def odt(body, before=""):
         f'{before}<office:document-content xmlns:office="{office}" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:'
         f'text:1.0"><office:body><office:text>{body}</office:text></office:body></office:document-content>'
     )
-    return packed([("mimetype", "application/vnd.oasis.opendocument.text"), ("content.xml", main)])
+    kind, names = "application/vnd.oasis.opendocument.text", "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
+    listed = "".join(
+        f'<manifest:file-entry manifest:full-path="{path}" manifest:media-type="{media}"/>'
+        for path, media in (("/", kind), ("content.xml", "text/xml"))
+    )
+    listed = f'<manifest:manifest xmlns:manifest="{names}">{listed}</manifest:manifest>'
+    return packed([("mimetype", kind), ("content.xml", main), ("META-INF/manifest.xml", listed)])
 
 
 def epub(body, before=""):
@@ -91,7 +97,9 @@ def epub(body, before=""):
         'media-type="application/oebps-package+xml"/></rootfiles></container>'
     )
     book = (
-        '<package xmlns="http://www.idpf.org/2007/opf"><metadata/><manifest><item id="p" href="p.xhtml" '
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i"><metadata xmlns:dc='
+        '"http://purl.org/dc/elements/1.1/"><dc:identifier id="i">i</dc:identifier><dc:title>t</dc:title>'
+        '<dc:language>en</dc:language></metadata><manifest><item id="p" href="p.xhtml" '
         'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="p"/></spine></package>'
     )
     page = f'{before}<html xmlns="http://www.w3.org/1999/xhtml"><body>{body}</body></html>'
