@@ -286,6 +286,7 @@ fn texts_that_are_not_utf8_are_spelt_by_their_bytes_in_lines() {
     let mut objects: Vec<Value> = rows.iter().map(object).collect();
     let mut refused = objects.remove(7);
     refused["text"] = "ff515151".into();
+    refused["meta"]["text"] = "ff515151".into();
     assert_eq!(jsonl(&found.kept["a.jsonl"]), objects);
     assert_eq!(jsonl(&found.removed["a.jsonl"]), [refused]);
 }
