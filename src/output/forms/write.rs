@@ -28,7 +28,7 @@ use crate::output::hand_out::{Hands, hand_out_among};
 use crate::output::kept::{KeptTally, assist_kept, write_kept};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Compression, Extent, Fields, Format, Source, UnitReader, is_one_record, units};
+use crate::read::{Compression, Extent, Fields, Source, UnitReader, is_one_record, units};
 
 /// The records of a run, and how they are written.
 #[derive(Clone, Copy)]
@@ -43,12 +43,16 @@ pub struct RecordSet<'a> {
 
 impl RecordSet<'_> {
     /// Whether the rows of a source get the types of another format, which hold only what these allow.
+    #[cfg(feature = "parquet")]
     pub fn retypes(&self, at: usize) -> bool {
-        #[cfg(feature = "parquet")]
         let becomes_rows = self.choice.form == Some(super::form::RecordForm::Parquet);
-        #[cfg(not(feature = "parquet"))]
-        let becomes_rows = false;
-        becomes_rows && self.sources[at].format == Format::Arrow
+        becomes_rows && self.sources[at].format == crate::read::Format::Arrow
+    }
+
+    /// No rows are read that have types.
+    #[cfg(not(feature = "parquet"))]
+    pub fn retypes(&self, _: usize) -> bool {
+        false
     }
 }
 
@@ -271,7 +275,9 @@ impl FormWriter<'_> {
         let selection = self.selection(at)?;
         let emptied = match way {
             #[cfg(feature = "parquet")]
-            Way::Lines(_) if matches!(source.format, Format::Parquet | Format::Arrow) => {
+            Way::Lines(_)
+                if matches!(source.format, crate::read::Format::Parquet | crate::read::Format::Arrow) =>
+            {
                 self.read_rows(source, selection, encoder)?
             }
             _ => self.read_units(at, selection, encoder)?,
