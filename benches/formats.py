@@ -4,17 +4,20 @@ projects on the same file: megabytes of text a second, and how many documents ea
 
     benches/formats.py PROGRAM INPUT.jsonl [--megabytes 100] [--folder /tmp/formats]
 
-With fpdf2 (pip install fpdf2) the first 200 are PDFs, too, beside pdftotext, in documents a second.
+The first 200 are files of one document each, too, beside readers of these, in documents a second: mails, DOCX, ODT, EPUB and RTF,
+and with fpdf2 (pip install fpdf2) PDFs.
 
-Readers: mailbox, re, gzip and zipfile of Python's library; warcio, fastwarc and mwxml where they are installed (pip install warcio
-fastwarc mwxml); the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
+Readers: json, csv, mailbox, email, re, html.parser, tarfile and zipfile of Python's library; pyarrow, duckdb, warcio, fastwarc, mwxml,
+docx2txt, odfpy, ebooklib and striprtf where they are installed by pip, and pdftotext; the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
 times, and the best counts; `alike` on one worker.
 """
 import argparse
 import bz2
+import csv
 import email
 import gzip
 import html
+import html.parser
 import importlib.util
 import json
 import mailbox
@@ -23,8 +26,14 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import tarfile
 import time
 import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from same_clusters import folders, quoted, with_writer  # noqa: E402
+from good_formats import arc, tar  # noqa: E402
 
 
 def documents(path, most):
@@ -84,7 +93,9 @@ WIKI = (b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="
         b'  </siteinfo>\n', b'</mediawiki>\n')
 
 
-PDFS = 200
+# Files of one document each, and which of these are folders in what `folders` makes.
+FEW = 200
+OFFICE = ("mails", "DOCX", "ODT", "EPUB", "RTF")
 
 
 def pdf(text):
@@ -101,11 +112,14 @@ def write(folder, source, most):
     """All files; how many documents they hold, and bytes of text."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "html").mkdir(parents=True)
-    names = ["a.jsonl", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox", "a.trec", "a.web.trec", "a.xml", "b.xml.bz2"]
+    names = ["a.jsonl", "a.csv", "a.tsv", "a.warc.wet", "a.warc", "a.warc.gz", "a.mbox", "a.trec", "a.web.trec", "a.xml", "b.xml.bz2"]
     files = {name: open(folder / name, "wb") for name in names}
     count = size = 0
     if importlib.util.find_spec("fpdf"):
         (folder / "pdf").mkdir()
+    files["a.csv"].write(b"id,text\n")
+    files["a.tsv"].write(b"id\ttext\n")
+    every = []
     files["a.xml"].write(WIKI[0])
     files["b.xml.bz2"].write(bz2.compress(WIKI[0]))
     archive = zipfile.ZipFile(folder / "a.zip", "w", zipfile.ZIP_DEFLATED)
@@ -113,6 +127,10 @@ def write(folder, source, most):
     for name, text in documents(source, most):
         count, size = count + 1, size + len(text.encode())
         files["a.jsonl"].write(json.dumps({"id": name, "text": text}, ensure_ascii=False).encode() + b"\n")
+        # What XML and lone returns cannot pass is left out of what holds texts in markup.
+        every.append((name, re.sub("[\0-\x08\x0b-\x1f\ufffe\uffff]", "", text)))
+        files["a.csv"].write(f"{name},{quoted(text)}\n".encode())
+        files["a.tsv"].write(f"{name}\t{quoted(text)}\n".encode())
         files["a.warc.wet"].write(warc("conversion", name, "text/plain", text.encode()))
         files["a.warc"].write(response(name, text))
         files["a.warc.gz"].write(gzip.compress(response(name, text), 6))
@@ -126,18 +144,39 @@ def write(folder, source, most):
             pages = []
         archive.writestr(f"{name}.txt", text)
         (folder / "html" / f"{name}.html").write_bytes(page(text))
-        if count <= PDFS and (folder / "pdf").exists():
+        if count <= FEW and (folder / "pdf").exists():
             (folder / "pdf" / f"{name}.pdf").write_bytes(pdf(text))
     files["a.xml"].write(WIKI[1])
     files["b.xml.bz2"].write(bz2.compress(b"".join(pages)) + bz2.compress(WIKI[1]))
     archive.close()
     for file in files.values():
         file.close()
+    (folder / "a.tar").write_bytes(tar([(f"{name}.txt", text.encode()) for name, text in every]))
+    (folder / "a.arc").write_bytes(b"".join(arc([(name, html.escape(text)) for name, text in every])))
+    for kind, made in folders(every[:FEW]):
+        if kind in OFFICE:
+            (folder / kind.lower()).mkdir()
+            for name, content in made.items():
+                (folder / kind.lower() / name).write_bytes(content)
+    columns(folder, every)
     for packer, end in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz"), ("lz4", "lz4")]:
         if shutil.which(packer):
             with open(folder / "a.jsonl", "rb") as plain, open(folder / f"a.jsonl.{end}", "wb") as packed:
                 subprocess.run([packer, "-c"], stdin=plain, stdout=packed, check=True)
     return count, size
+
+
+def columns(folder, pages):
+    """Parquet and Arrow, where pyarrow is installed."""
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow as pa
+        import pyarrow.ipc as ipc
+        import pyarrow.parquet as pq
+        names, texts = zip(*pages)
+        table = pa.table({"id": names, "text": texts})
+        pq.write_table(table, folder / "a.parquet", row_group_size=10_000, use_dictionary=["id"])
+        with_writer(ipc.new_file, str(folder / "a.arrow"), table)
+        with_writer(ipc.new_stream, str(folder / "b.arrow"), table)
 
 
 def best(action):
@@ -194,6 +233,85 @@ def by_json(path):
         return sum("text" in json.loads(line) for line in lines)
 
 
+def by_csv(path):
+    csv.field_size_limit(sys.maxsize)
+    with open(path, encoding="utf-8", newline="") as lines:
+        return sum("text" in row for row in csv.DictReader(lines, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+def by_duckdb(path):
+    import duckdb
+    read = {".jsonl": "read_json('{}', format = 'newline_delimited', maximum_object_size = 500000000)",
+            ".csv": "read_csv('{}', header = true, max_line_size = 100000000)",
+            ".tsv": "read_csv('{}', header = true, delim = '\t', quote = '\"', max_line_size = 100000000)",
+            ".parquet": "read_parquet('{}')"}[path.suffix].format(path)
+    duckdb.sql("set threads = 1")
+    # The lengths make it look at every text.
+    return duckdb.sql(f"select count(*), sum(length(text)) from {read}").fetchall()[0][0]
+
+
+def by_pyarrow(path):
+    import pyarrow as pa
+    import pyarrow.ipc as ipc
+    import pyarrow.parquet as pq
+    if path.suffix == ".parquet":
+        return pq.read_table(path, columns=["text"], use_threads=False).num_rows
+    with pa.memory_map(str(path)) as file:
+        return (ipc.open_stream if path.name.startswith("b") else ipc.open_file)(file).read_all().num_rows
+
+
+def by_tarfile(path):
+    with tarfile.open(path) as archive:
+        return sum(len(archive.extractfile(member).read()) > 0 for member in archive)
+
+
+class Texts(html.parser.HTMLParser):
+    """The text of a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_data(self, data):
+        self.found.append(data)
+
+
+def by_html_parser(path):
+    count = 0
+    for file in path.iterdir():
+        page = Texts()
+        page.feed(file.read_text(encoding="utf-8"))
+        count += len("".join(page.found)) > 0
+    return count
+
+
+def by_email(path):
+    messages = (email.message_from_bytes(file.read_bytes()) for file in path.iterdir())
+    return sum(len(message.get_payload(decode=True)) > 0 for message in messages)
+
+
+def by_docx2txt(path):
+    import docx2txt
+    return sum(len(docx2txt.process(str(file))) > 0 for file in path.iterdir())
+
+
+def by_odfpy(path):
+    from odf import opendocument, teletype
+    return sum(len(teletype.extractText(opendocument.load(str(file)).text)) > 0 for file in path.iterdir())
+
+
+def by_ebooklib(path):
+    import ebooklib
+    from ebooklib import epub
+    books = (epub.read_epub(str(file)) for file in path.iterdir())
+    return sum(any(page.get_content() for page in book.get_items_of_type(ebooklib.ITEM_DOCUMENT)) for book in books)
+
+
+def by_striprtf(path):
+    from striprtf.striprtf import rtf_to_text
+    return sum(len(rtf_to_text(file.read_text(encoding="ascii"))) > 0 for file in path.iterdir())
+
+
 def by_zipfile(path):
     with zipfile.ZipFile(path) as archive:
         return sum(len(archive.read(member)) > 0 for member in archive.infolist())
@@ -213,8 +331,8 @@ def unpacked(program):
 
 def readers(name):
     """Who else reads such a file."""
-    if ".warc" in name:
-        for module, reader in [("warcio", by_warcio), ("fastwarc", by_fastwarc)]:
+    if ".warc" in name or name == "a.arc":
+        for module, reader in [("warcio", by_warcio), ("fastwarc", by_fastwarc)][: 1 if name == "a.arc" else 2]:
             try:
                 __import__(module)
                 yield module, reader
@@ -232,20 +350,36 @@ def readers(name):
         yield "mailbox", by_mailbox
     elif name.endswith(".zip"):
         yield "zipfile", by_zipfile
+    elif name == "a.tar":
+        yield "tarfile", by_tarfile
+    elif name == "html":
+        yield "html.parser", by_html_parser
     elif name == "a.jsonl":
         yield "json", by_json
+    elif name in ("a.csv", "a.tsv"):
+        yield "csv", by_csv
+    elif name.endswith((".parquet", ".arrow")):
+        yield "pyarrow", by_pyarrow
+    elif name == "mails":
+        yield "email", by_email
     elif name == "pdf" and shutil.which("pdftotext"):
         yield "pdftotext", by_pdftotext
+    if name in ("a.jsonl", "a.csv", "a.tsv", "a.parquet") and importlib.util.find_spec("duckdb"):
+        yield "duckdb", by_duckdb
+    for module, kind, reader in [("docx2txt", "docx", by_docx2txt), ("odf", "odt", by_odfpy), ("ebooklib", "epub", by_ebooklib),
+                                 ("striprtf", "rtf", by_striprtf)]:
+        if name == kind and importlib.util.find_spec(module):
+            yield module, reader
     for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
         if name.endswith(end) and shutil.which(packer):
             yield f"{packer} -dc", unpacked(packer)
 
 
-def pdfs(program, path):
-    """Documents a second of a folder of PDFs."""
+def few(program, path):
+    """Documents a second of a folder of files of one document each."""
     for name, reader in [("alike", lambda path: alike(program, path)), *readers(path.name)]:
         seconds, found = best(lambda: reader(path))
-        print(f"pdf            {name} {found / seconds:.0f} documents/s, {found}", flush=True)
+        print(f"{path.name:14} {name} {found / seconds:.0f} documents/s, {found}", flush=True)
 
 
 def main():
@@ -261,8 +395,8 @@ def main():
     all_documents = count, size
     for path in sorted(options.folder.iterdir()):
         count, size = all_documents
-        if path.name == "pdf":
-            pdfs(options.program, path)
+        if path.is_dir() and path.name != "html":
+            few(options.program, path)
             continue
         seconds, found = best(lambda: alike(options.program, path))
         told = [f"alike {size / seconds / 1e6:.0f} MB/s, {found}"]

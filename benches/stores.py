@@ -53,7 +53,7 @@ def run(program, words, folder, variables):
 def comparable(name, content, place):
     """What has to be the same: of lists without where inputs are, of the summary without the machine."""
     if name == "summary.json":
-        told = json.loads(content)
+        told = json.loads(content.decode().replace(place, ""))
         return {key: value for key, value in told.items() if key not in OF_THE_RUN}
     if "/" not in name:
         return sorted(content.decode().replace(place, "").splitlines())

@@ -111,6 +111,7 @@
 //! - `read/formats/csv/row_splitter.rs` - the bytes of a unit divided into rows
 //! - `read/formats/csv/row_parser.rs` - rows to records
 //! - `read/formats/extract.rs` - one line of JSON to one record
+//! - `read/formats/depth.rs` - how deep JSON is
 //! - `read/formats/find.rs` - the wanted fields of a line of JSON
 //! - `read/formats/object.rs` - the members of an object, and what strings mean
 //! - `read/formats/usual_object.rs` - the fast path for objects of the usual form
@@ -131,6 +132,7 @@
 //! - `read/formats/parquet/fields.rs` - the columns that are wanted, read in step
 //! - `read/formats/parquet/rows.rs` - the rows of a unit
 //! - `read/formats/parquet/objects.rs` - rows as JSON objects
+//! - `read/formats/parquet/texts_as_bytes.rs` - a schema whose texts are bytes, so that none is refused
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
 //! - `read/formats/arrow/mod.rs` - Arrow: a record is a row of a batch
@@ -188,6 +190,7 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/mail/structure.rs` - what the structure of a message takes beside its bytes
 //! - `read/formats/trec/mod.rs` - TREC: SGML, one `<DOC>` behind the other
 //! - `read/formats/trec/ends.rs` - where records of TREC end
 //! - `read/formats/trec/markup.rs` - elements of SGML by their names

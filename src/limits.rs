@@ -42,6 +42,10 @@ pub const MAX_TABLE_COLUMNS: usize = 1 << 16;
 pub const FREE_ROWS: u64 = 1 << 22;
 /// Most groups of RTF, or elements of XML, within each other.
 pub const MAX_NESTING: usize = 4096;
+/// Most objects and arrays of JSON within each other.
+pub const MAX_JSON_DEPTH: usize = MAX_NESTING;
+/// Most messages, and lists of parts, within one message.
+pub const MAX_MAIL_PARTS: usize = 1 << 14;
 /// Most members of a packed document, such as a DOCX.
 pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
 /// Most members of a zip archive: where each stands is held while the archive is read.

@@ -191,3 +191,29 @@ fn what_cannot_be_read_is_left_out() {
     assert!(read_back(&found.kept["cut.parquet"]).0 == expected(&rows[..40]));
     assert!(found.removed.is_empty());
 }
+
+/// A text that is none has no place in a table of texts: it is in no file of another form, and ends nothing.
+#[test]
+fn a_text_that_is_not_utf8_is_in_neither_half() {
+    let dir = Dir::new();
+    let mut rows = rows(30);
+    for (at, row) in rows.iter_mut().enumerate() {
+        row.text = Some(words(at * 100, 50));
+    }
+    rows[7].text = Some("QQQQ".to_owned());
+    let mut file = Batches::plain(false, &[10]).file(&rows);
+    let at = file.windows(4).position(|bytes| bytes == b"QQQQ").unwrap();
+    file[at] = 0xff;
+    dir.write("in/a.arrow", &file);
+    let found = dir.output("in --max-rejected 100% --to parquet --write-removed", "out");
+    assert_eq!(found.rejected.len(), 1, "{:?}", found.rejected);
+    let mut others = rows.clone();
+    others.remove(7);
+    assert!(read_back(&found.kept["a.parquet"]).0 == expected(&others));
+    assert!(found.removed.is_empty());
+    // As lines it is spelt by its bytes, and in its own form it stays what it is.
+    let lines = dir.output("in --max-rejected 100% --to jsonl --write-removed", "lines");
+    assert_eq!(jsonl(&lines.removed["a.jsonl"])[0]["text"], "ff515151");
+    let own = dir.output("in --max-rejected 100% --write-removed", "own");
+    assert!(own.removed["a.arrow"].windows(4).any(|bytes| bytes == b"\xffQQQ"));
+}

@@ -312,10 +312,15 @@ fn damaged_crawls_and_deep_mails_cost_no_run() {
     dir.write("b.warc", format!("{bad}{pages}"));
     let found = dir.output("b.warc", "long");
     assert_eq!((&found.summary["documents"], found.kept("b.warc")), (&40.into(), pages.into_bytes()));
-    let deep =
-        format!("From: a@b\nTo: b@a\nSubject: s\n{}text", "Content-Type: message/rfc822\n\n".repeat(100_000));
-    dir.write("deep.eml", deep);
-    assert_eq!(dir.output("deep.eml", "deep").summary["documents"], 1);
+    let deep = |times: usize| {
+        let within = "Content-Type: message/rfc822\n\n".repeat(times);
+        format!("From: a@b\nTo: b@a\nSubject: s\n{within}text")
+    };
+    dir.write("deep/a.eml", deep(16_000));
+    dir.write("deep/b.eml", deep(100_000));
+    let found = dir.output("deep --max-rejected 50%", "mails");
+    assert_eq!((&found.summary["documents"], found.rejected.len()), (&1.into(), 1));
+    assert!(found.rejected[0]["reason"].as_str().unwrap().contains("in one message"), "{:?}", found.rejected);
 }
 
 #[test]

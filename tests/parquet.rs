@@ -267,6 +267,30 @@ fn rows_become_lines_with_all_columns() {
     }
 }
 
+/// One text that is none costs its row, not the run.
+#[test]
+fn texts_that_are_not_utf8_are_spelt_by_their_bytes_in_lines() {
+    let dir = Dir::new();
+    let mut rows = rows(30);
+    for (at, row) in rows.iter_mut().enumerate() {
+        row.text = Some(words(at * 100, 50));
+    }
+    rows[7].text = Some("QQQQ".to_owned());
+    let mut file = Made::plain(&[10]).file(&rows);
+    // Statistics may have it, too.
+    let places: Vec<usize> = (0..file.len() - 4).filter(|at| &file[*at..at + 4] == b"QQQQ").collect();
+    places.iter().for_each(|at| file[*at] = 0xff);
+    dir.write("in/a.parquet", &file);
+    let found = dir.output("in --max-rejected 100% --to jsonl --write-removed", "out");
+    assert_eq!(found.rejected.len(), 1, "{:?}", found.rejected);
+    let mut objects: Vec<Value> = rows.iter().map(object).collect();
+    let mut refused = objects.remove(7);
+    refused["text"] = "ff515151".into();
+    refused["meta"]["text"] = "ff515151".into();
+    assert_eq!(jsonl(&found.kept["a.jsonl"]), objects);
+    assert_eq!(jsonl(&found.removed["a.jsonl"]), [refused]);
+}
+
 /// Where something else than the resemblance decides, there is a column of it, whether the columns are added to a file of
 /// Parquet or the file is made of records.
 #[test]

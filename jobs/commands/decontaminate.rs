@@ -136,7 +136,8 @@ fn write(
     let inputs = &found.inputs;
     let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: options.form };
     let hands = Hands { workers: options.machine.workers, peers };
-    let refused = |left_out: LeftOut, side: Side| left_out.and_refused(&found.refusals, 0, side);
+    let refused =
+        |left_out: LeftOut, side: Side| left_out.and_refused(&found.refusals, 0, side, |at| set.retypes(at));
     if options.form.texts != TextChange::None {
         let [side] = options.sides() else { return Ok(()) };
         let left_out = refused(LeftOut::nothing(inputs.sources.len()), *side);

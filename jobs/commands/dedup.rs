@@ -264,7 +264,8 @@ fn write(
     let set =
         RecordSet { sources: run.documents.own_sources(), fields: &inputs.fields, choice: options.form };
     let half = |side: Side, notes: Option<&NoteFile>| {
-        write_records(folder, set, left_out(outcome, side).chosen(side), notes, hands, progress)
+        let left_out = left_out(outcome, side, |at| set.retypes(at));
+        write_records(folder, set, left_out.chosen(side), notes, hands, progress)
     };
     let kept = || -> Result<Vec<KeptTally>> {
         let notes = annotate()?;

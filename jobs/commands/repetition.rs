@@ -113,7 +113,7 @@ fn write(
     let set = RecordSet { sources: &inputs.sources, fields: &inputs.fields, choice: choice(args) };
     let repeating = found.left_out()?;
     for side in sides(args) {
-        let left_out = repeating.clone().and_refused(&found.refusals, 0, *side);
+        let left_out = repeating.clone().and_refused(&found.refusals, 0, *side, |at| set.retypes(at));
         write_records(folder, set, left_out.chosen(*side), None, hands, progress)?;
     }
     found.documents.map_or(Ok(()), FindingFiles::remove)

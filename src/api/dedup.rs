@@ -234,7 +234,7 @@ impl DeduplicatedFiles {
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<KeptTally> {
         let staging = Staging::new(folder.as_ref())?;
         Lists::new(&self.outcome).write(staging.path(), &self.rejected)?;
-        let left_out = left_out(&self.outcome, Side::Kept);
+        let left_out = left_out(&self.outcome, Side::Kept, |_| false);
         let sources = &self.outcome.run.documents.inputs.sources;
         let hands = Hands { workers: self.workers, peers: None };
         let kept = write_kept(staging.path(), sources, left_out.chosen(Side::Kept), hands, &self.progress)?;

@@ -59,9 +59,16 @@ impl LeftOut {
     }
 
     /// Beside it what is no document, and is not kept either, and what stands behind the end of the good bytes of a source.
-    /// What holds no text is no mistake, and what is not unpacked may be anything: both stay. Rows that cannot be read cannot be written to `removed/`. Sources before
+    /// What holds no text is no mistake, and what is not unpacked may be anything: both stay. Rows that cannot be read cannot be written to `removed/`,
+    /// and neither can texts that are none where `retypes` says of a source that its rows get types of another format. Sources before
     /// the first of those that are written have no place here.
-    pub fn and_refused(mut self, refused: &[Refused], first: usize, side: Side) -> LeftOut {
+    pub fn and_refused(
+        mut self,
+        refused: &[Refused],
+        first: usize,
+        side: Side,
+        retypes: impl Fn(usize) -> bool,
+    ) -> LeftOut {
         for Refused { position, refusal, .. } in refused {
             let Some(file) = (position.file() as usize).checked_sub(first) else { continue };
             let offset = position.offset();
@@ -69,6 +76,7 @@ impl LeftOut {
                 refusal if refusal.stays() => {}
                 refusal if refusal.ends_file() => self.ends[file] = Some(offset),
                 Refusal::Rows { .. } if side == Side::Removed => {}
+                Refusal::NotUtf8 if side == Side::Removed && retypes(file) => {}
                 Refusal::Rows { rows, .. } => self.removed[file].extend(offset..offset + rows),
                 _ => self.removed[file].push(offset),
             }

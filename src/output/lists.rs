@@ -203,7 +203,8 @@ impl<'a> Lists<'a> {
 }
 
 /// What does not go to `kept/`: removed documents and refused records. Of annotated records only refused ones are left out.
-pub fn left_out(outcome: &Outcome, side: Side) -> LeftOut {
+/// `retypes` says of a source whether its rows get types of another format.
+pub fn left_out(outcome: &Outcome, side: Side, retypes: impl Fn(usize) -> bool) -> LeftOut {
     let run = &outcome.run;
     let (first, own) = (run.documents.protected_sources(), run.documents.own_sources().len());
     let mut removed: Vec<Vec<u64>> = vec![Vec::new(); own];
@@ -212,7 +213,7 @@ pub fn left_out(outcome: &Outcome, side: Side) -> LeftOut {
         let position = run.documents.catalogue.position(row.doc);
         removed[position.file() as usize - first].push(position.offset());
     }
-    LeftOut::new(removed).and_refused(&outcome.refused, first, side)
+    LeftOut::new(removed).and_refused(&outcome.refused, first, side, retypes)
 }
 
 /// The figures of a run, as far as they are known before anything is written.

@@ -41,6 +41,21 @@ pub struct RecordSet<'a> {
     pub choice: FormChoice,
 }
 
+impl RecordSet<'_> {
+    /// Whether the rows of a source get the types of another format, which hold only what these allow.
+    #[cfg(feature = "parquet")]
+    pub fn retypes(&self, at: usize) -> bool {
+        let becomes_rows = self.choice.form == Some(super::form::RecordForm::Parquet);
+        becomes_rows && self.sources[at].format == crate::read::Format::Arrow
+    }
+
+    /// No rows are read that have types.
+    #[cfg(not(feature = "parquet"))]
+    pub fn retypes(&self, _: usize) -> bool {
+        false
+    }
+}
+
 /// Writes the chosen records of all sources under `staging`, in the form that is asked for. Other processes take part with
 /// [`assist_records`].
 ///

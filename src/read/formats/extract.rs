@@ -153,6 +153,7 @@ fn dated(json: &str, raw: &RawValue) -> Result<Day, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::MAX_JSON_DEPTH;
     use crate::read::bytes::RecordRoom;
     use crate::read::field::FieldPath;
 
@@ -314,9 +315,18 @@ mod tests {
     }
 
     #[test]
-    fn depth_elsewhere_does_no_harm() {
-        let deep = format!(r#"{{"x": {}{}, "text": "a"}}"#, "[".repeat(1 << 20), "]".repeat(1 << 20));
-        assert_eq!(read(&deep), Ok((None, "a".into(), None)));
+    fn depth_has_a_limit() {
+        let deep = |depth: usize, key: &str| {
+            format!(r#"{{"{key}": {}{}, "text": "a"}}"#, "[".repeat(depth - 1), "]".repeat(depth - 1))
+        };
+        // A key with an escape takes the other way.
+        for key in ["x", "\\u0078"] {
+            assert_eq!(read(&deep(MAX_JSON_DEPTH, key)), Ok((None, "a".into(), None)));
+            for depth in [MAX_JSON_DEPTH + 1, 1 << 20] {
+                let refusal = read(&deep(depth, key)).expect_err("deep");
+                assert!(refusal.to_string().contains("within each other"), "{refusal}");
+            }
+        }
     }
 
     #[test]

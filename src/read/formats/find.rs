@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use super::depth::check_depth;
 use super::object::{JsonKind, JsonText, members, not_json};
 use super::usual_object::{TakenMembers, usual_members};
 use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
@@ -123,6 +124,7 @@ fn take<'a, const N: usize>(
         return Ok(taken);
     }
     let values = members(line, names).map_err(|error| not_json(line, line, &error))?;
+    check_depth(line)?;
     Ok(TakenMembers { values, text: None })
 }
 

@@ -4,6 +4,7 @@ mod archive;
 #[cfg(feature = "parquet")]
 mod arrow;
 mod csv;
+mod depth;
 mod extract;
 mod find;
 mod html;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
+use super::depth::is_deep;
 use super::object::JsonText;
 
 /// The members taken of an object: of equal keys the last one.
@@ -66,11 +67,12 @@ fn key(json: &str) -> Option<(&str, &str)> {
     Some((key, behind.strip_prefix('"')?)).filter(|(key, _)| !has_controls(key))
 }
 
-/// The value with which `json` begins, as the parser reads it, and what follows it.
+/// The value with which `json` begins, as the parser reads it, and what follows it. The parser passes over any depth.
 fn value<'a, T: Deserialize<'a>>(json: &'a str) -> Option<(T, &'a str)> {
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<T>();
     let value = values.next()?.ok()?;
-    Some((value, &json[values.byte_offset()..]))
+    let (spelt, behind) = json.split_at(values.byte_offset());
+    (!is_deep(spelt)).then_some((value, behind))
 }
 
 /// The string that `json` begins with, behind its first quote, and what follows it. If it has escapes, it is copied without them.

@@ -15,6 +15,8 @@ use crate::read::field::Fields;
 use crate::read::payload::html_text;
 use crate::read::record::{Record, Refusal, Value, observe};
 
+use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
+
 /// Makes documents of messages.
 pub(super) struct MessageParser {
     fields: Fields,
@@ -63,8 +65,18 @@ impl Parser for MessageParser {
         (self.text, self.page) = (String::new(), String::new());
     }
 
+    fn weight(&self, raw: &[u8]) -> u64 {
+        let (least, free) = (raw.len() as u64, self.fields.room.free());
+        // Most messages are too short for their structure to matter, and without a bound of the memory none does.
+        if free == usize::MAX || raw.len() < free / MOST_OF_BYTE {
+            return least;
+        }
+        structure_weight(raw).max(least)
+    }
+
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let no_message = || Refusal::Malformed("this is no message: it has no headers".to_owned());
+        check_parts(raw)?;
         let parsed = Parsed(Messages::default().parse(without_from_line(raw)).ok_or_else(no_message)?);
         let message = &parsed.0;
         if message.headers().is_empty() {

@@ -2,6 +2,7 @@
 
 mod mbox;
 mod message;
+mod structure;
 
 use std::io;
 use std::sync::Arc;

@@ -12,6 +12,7 @@ mod pages;
 mod reread;
 mod rewritten;
 mod rows;
+mod texts_as_bytes;
 mod thrift;
 
 use crate::limits::sized;

@@ -14,6 +14,7 @@ use parquet::schema::types::Type;
 
 use super::guard::guarded;
 use super::rewritten::ParquetSource;
+use super::texts_as_bytes::{group_of, texts_as_bytes};
 use crate::error::{Error, Result};
 use crate::read::source::Source;
 
@@ -22,7 +23,7 @@ const BATCH: usize = 64;
 
 /// Hands each row of a source to `each`, with its number from 0, as a JSON object of all its columns.
 ///
-/// What is no type of JSON is written so: dates and times as ISO 8601 has them, decimals as numbers, bytes as text if they are
+/// What is no type of JSON is written so: dates and times as ISO 8601 has them, decimals as numbers, texts and bytes as text if they are
 /// UTF-8 and else as hexadecimal digits, numbers that JSON does not know as null, and the keys of maps as strings.
 ///
 /// # Errors
@@ -34,11 +35,13 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
         Error::input(&source.path, format!("cannot be written as JSON: {said}; {advice}"))
     };
     let file = ParquetSource::open(source)?;
-    let schema = file.metadata().file_metadata().schema_descr_ptr();
+    let schema =
+        guarded(|| texts_as_bytes(file.metadata().file_metadata().schema_descr())).map_err(failed)?;
     let (mut row, mut object) = (0, Vec::new());
     for group in 0..file.metadata().num_row_groups() {
-        let reader = ObjectGroup { file: &file, group };
-        let rows = file.metadata().row_group(group).num_rows().max(0) as u64;
+        let rows = file.metadata().row_group(group).num_rows().max(0);
+        let types = group_of(&schema, rows).map_err(failed)?;
+        let reader = ObjectGroup { file: &file, group, types };
         let tree = TreeBuilder::new().with_batch_size(BATCH);
         let mut decoded = guarded(|| tree.as_iter(Arc::clone(&schema), &reader)).map_err(failed)?;
         for _ in 0..rows {
@@ -61,11 +64,12 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
 struct ObjectGroup<'a> {
     file: &'a ParquetSource,
     group: usize,
+    types: RowGroupMetaData,
 }
 
 impl RowGroupReader for ObjectGroup<'_> {
     fn metadata(&self) -> &RowGroupMetaData {
-        self.file.metadata().row_group(self.group)
+        &self.types
     }
 
     fn num_columns(&self) -> usize {
@@ -101,14 +105,7 @@ fn write_row(row: &Row, out: &mut Vec<u8>) {
 fn write_value(value: &Field, out: &mut Vec<u8>) {
     match value {
         Field::Null => out.extend_from_slice(b"null"),
-        Field::Str(text) => write_text(text, out),
-        Field::Bytes(bytes) => match std::str::from_utf8(bytes.data()) {
-            Ok(text) => write_text(text, out),
-            Err(_) => {
-                let digits = bytes.data().iter().map(|byte| format!("{byte:02x}"));
-                write_text(&digits.collect::<String>(), out);
-            }
-        },
+        Field::Bytes(bytes) => write_bytes(bytes.data(), out),
         Field::Float16(number) => write_json(&f32::from(*number), out),
         Field::Float(number) => write_json(number, out),
         Field::Double(number) => write_json(number, out),
@@ -123,7 +120,7 @@ fn write_value(value: &Field, out: &mut Vec<u8>) {
         }
         Field::MapInternal(map) => write_all(map.entries(), (b'{', b'}'), out, |(key, value), out| {
             match key {
-                Field::Str(key) => write_text(key, out),
+                Field::Bytes(key) => write_bytes(key.data(), out),
                 key => write_text(&key.to_string(), out),
             }
             out.push(b':');
@@ -150,6 +147,14 @@ fn write_time(time: Option<jiff::Timestamp>, at: i64, out: &mut Vec<u8>) {
     match time {
         Some(time) => write_text(&time.to_string(), out),
         None => write_json(&at, out),
+    }
+}
+
+/// Bytes as text, if they are UTF-8, and else as hexadecimal digits.
+fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => write_text(text, out),
+        Err(_) => write_text(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out),
     }
 }
 

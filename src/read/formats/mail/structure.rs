@@ -1,0 +1,103 @@
+//! What the structure of a message takes beside its bytes: whoever takes it apart holds every header and part at once.
+
+use crate::limits::MAX_MAIL_PARTS;
+use crate::read::record::Refusal;
+
+/// What is held of a header, of an address or attribute in one, of a part, and of parts or a message within a part.
+const HEADER_BYTES: u64 = 140;
+const VALUE_BYTES: u64 = 60;
+const PART_BYTES: u64 = 220;
+const NESTED_BYTES: u64 = 2_400;
+/// Bytes of memory that count as one byte of a record: a record costs more than it is long, too.
+const BYTES_OF_RECORD: u64 = 4;
+/// Headers and parts take no more than so many times the bytes of their message.
+pub(super) const MOST_OF_BYTE: usize = 128;
+
+/// Signs that there is more in a message than headers and a text.
+const NESTED: [&[u8]; 3] = [b"boundary", b"rfc822", b"message/global"];
+
+/// As how many bytes of a record the structure of a message counts.
+pub(super) fn structure_weight(raw: &[u8]) -> u64 {
+    let (headers, body) = divided(raw);
+    let nested = nested(raw);
+    let body = if nested > 0 { body } else { b"" };
+    let parts = body.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"--")).count();
+    let named = [headers, body].into_iter().flat_map(|bytes| bytes.split(|byte| *byte == b'\n'));
+    let named = named.filter(|line| memchr::memchr(b':', line).is_some()).count();
+    let values: usize =
+        [headers, body].map(|bytes| memchr::memchr2_iter(b',', b';', bytes).count()).iter().sum();
+    let held = named as u64 * HEADER_BYTES
+        + values as u64 * VALUE_BYTES
+        + parts as u64 * PART_BYTES
+        + nested as u64 * NESTED_BYTES;
+    held / BYTES_OF_RECORD
+}
+
+/// Refuses a message of more parts within parts than messages have.
+pub(super) fn check_parts(raw: &[u8]) -> Result<(), Refusal> {
+    // As short as a message with so many can be.
+    if raw.len() > MAX_MAIL_PARTS * NESTED[1].len() && nested(raw) > MAX_MAIL_PARTS {
+        let why = format!("more than {MAX_MAIL_PARTS} messages, or lists of parts, in one message");
+        return Err(Refusal::Malformed(why));
+    }
+    Ok(())
+}
+
+/// Headers, and what stands behind the blank line.
+fn divided(raw: &[u8]) -> (&[u8], &[u8]) {
+    let mut at = 0;
+    while let Some(end) = memchr::memchr(b'\n', &raw[at..]) {
+        if matches!(&raw[at..at + end], b"" | b"\r") {
+            return raw.split_at(at);
+        }
+        at += end + 1;
+    }
+    (raw, b"")
+}
+
+/// How many messages and lists of parts may be in a message.
+fn nested(raw: &[u8]) -> usize {
+    let begins = |at: usize, sign: &[u8]| {
+        raw.get(at..at + sign.len()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(sign))
+    };
+    let lower = memchr::memchr3_iter(b'b', b'r', b'm', raw);
+    let upper = memchr::memchr3_iter(b'B', b'R', b'M', raw);
+    lower.chain(upper).filter(|at| NESTED.iter().any(|sign| begins(*at, sign))).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_messages_weigh_what_their_headers_do() {
+        let headers = "From: a@b\nTo: c@d, e@f\nSubject: s\n";
+        let weight = (3 * HEADER_BYTES + VALUE_BYTES) / BYTES_OF_RECORD;
+        assert_eq!(structure_weight(format!("{headers}\nx: y, z\n-- \nme").as_bytes()), weight);
+        assert_eq!(structure_weight(headers.replace('\n', "\r\n").as_bytes()), weight);
+        assert_eq!(structure_weight(b""), 0);
+    }
+
+    #[test]
+    fn parts_weigh_where_there_may_be_any() {
+        let message = b"Content-Type: multipart/mixed; Boundary=b\n\n--b\nA: b, c\n\ntext\n--b--\n";
+        let held = 2 * HEADER_BYTES + 2 * VALUE_BYTES + 2 * PART_BYTES + NESTED_BYTES;
+        assert_eq!(structure_weight(message), held / BYTES_OF_RECORD);
+    }
+
+    #[test]
+    fn no_structure_weighs_more_than_is_looked_for() {
+        for line in [":\n", "--\n", ",", "--:,\n"] {
+            let raw = format!("A: boundary\n\n{}", line.repeat(1000));
+            let most = (raw.len() * MOST_OF_BYTE) as u64 / BYTES_OF_RECORD;
+            assert!(structure_weight(raw.as_bytes()) < most, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn parts_within_parts_have_an_end() {
+        let message = |times: usize| "Content-Type: multipart/mixed; boundary=b\n\n--b\n".repeat(times);
+        assert_eq!(check_parts(message(MAX_MAIL_PARTS).as_bytes()), Ok(()));
+        assert!(matches!(check_parts(message(MAX_MAIL_PARTS + 1).as_bytes()), Err(Refusal::Malformed(_))));
+    }
+}
