@@ -182,7 +182,7 @@ impl Settling<'_> {
         for row in self.contents.rows() {
             numbers.push(match labelled(row) {
                 _ if row.1.after == 0 => NOT_LIVE,
-                // TouchedContents ascend, so that all nodes do.
+                // Contents ascend, so that all nodes do.
                 None => {
                     nodes.push((1, row.0));
                     nodes.len() as u32 - 1

@@ -15,7 +15,7 @@ pub(super) struct Content {
     pub relabelled: Option<u32>,
 }
 
-/// TouchedContents, ascending: first those that are stored, then those that the load brings.
+/// Contents, ascending: first those that are stored, then those that the load brings.
 #[derive(Debug, Default)]
 pub(super) struct TouchedContents {
     rows: Vec<(Doc, Content)>,
