@@ -34,7 +34,7 @@ impl Settling<'_> {
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
         let originals = newest_documents(before, &again, false)?;
-        let known = KnownDocuments {
+        let known = DocumentsBefore {
             loaded,
             terms: self.terms,
             first: &first,
@@ -72,7 +72,7 @@ impl Settling<'_> {
 }
 
 /// What is known of the documents that change.
-struct KnownDocuments<'a> {
+struct DocumentsBefore<'a> {
     loaded: &'a Loaded,
     terms: LoadNumbers,
     /// The first document of its text, of each copy.
@@ -82,7 +82,7 @@ struct KnownDocuments<'a> {
     originals: &'a HashMap<u128, Member>,
 }
 
-impl KnownDocuments<'_> {
+impl DocumentsBefore<'_> {
     /// What becomes of the documents of these changes: those at these places, with the digests of their ids.
     fn changes(&self, places: &[(u128, usize)]) -> Result<DocumentChanges> {
         let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };
