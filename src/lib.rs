@@ -542,14 +542,14 @@
 //! - `collection/tables/document.rs` - the rows of tables as what they mean
 //! - `collection/tables/sources.rs` - the files that documents came from, and opening them again
 //! - `collection/tables/run_cursors.rs` - what is unpacked of each run that is read by turns
-//! - `collection/tables/record_blocks.rs` - records in compressed blocks
-//! - `collection/tables/records.rs` - records as they stood in their files
+//! - `collection/tables/records/blocks.rs` - records in compressed blocks
+//! - `collection/tables/records/mod.rs` - records as they stood in their files
 //! - `collection/tables/dead.rs` - contents that are dead
 //! - `collection/tables/postings.rs` - stored postings under keys
 //! - `collection/tables/lookup.rs` - documents by id, clusters and documents of contents
 //! - `collection/tables/clusters.rs` - clusters as they are stored, and the documents of each
-//! - `collection/tables/sets.rs` - the stored sets of contents
-//! - `collection/tables/signatures.rs` - the stored signatures of contents
+//! - `collection/tables/sets/mod.rs` - the stored sets of contents
+//! - `collection/tables/sets/signatures.rs` - the stored signatures of contents
 //! - `collection/tables/tokens/mod.rs` - the tokens that sets are derived from
 //! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes

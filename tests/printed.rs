@@ -182,7 +182,7 @@ fn the_log_has_every_commit_that_changed_documents() {
     let first = &log[2];
     assert_eq!(
         (&first["commit"], &first["added"], &first["documents_before"]),
-        (&json!(2), &json!(3), &json!(0))
+        (&json!(1), &json!(3), &json!(0))
     );
     assert_eq!(first["sources"], json!(["first.jsonl"]));
     assert_eq!((&log[0]["removed"], &log[0]["documents"]), (&json!(1), &json!(3)));

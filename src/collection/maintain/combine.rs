@@ -16,7 +16,7 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::{PostingForm, size_and_content};
-use crate::collection::tables::record_blocks::{RecordBlocks, RecordCursor};
+use crate::collection::tables::records::blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::{
     StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
     StoredScope, StoredSignature, StoredText,

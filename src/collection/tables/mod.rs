@@ -13,12 +13,10 @@ pub(in crate::collection) mod frozen;
 pub(in crate::collection) mod lookup;
 pub(in crate::collection) mod member;
 pub(in crate::collection) mod postings;
-pub(in crate::collection) mod record_blocks;
 pub(in crate::collection) mod records;
 pub(in crate::collection) mod rows;
 pub(in crate::collection) mod run_cursors;
 pub(in crate::collection) mod sets;
-pub(in crate::collection) mod signatures;
 pub(in crate::collection) mod sources;
 pub(in crate::collection) mod tokens;
 

@@ -65,6 +65,9 @@ pub(super) struct DuplicateRead {
     pub(super) file: String,
     pub(super) line: u64,
     pub(super) cluster: u64,
+    /// Nobody asks for it. But what no field claims is kept for the flattened ones, and a number among that has a greatest value.
+    #[serde(rename = "representative")]
+    _representative: DocumentName<'static>,
     pub(super) representative_file: String,
     pub(super) representative_line: u64,
     pub(super) reason: String,

@@ -4,7 +4,7 @@ use super::check::{Check, Origins};
 use crate::collection::run::schema::{DOCUMENTS, RAW, RECORDS, SOURCES};
 use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::record_blocks::RecordCursor;
+use crate::collection::tables::records::blocks::RecordCursor;
 use crate::collection::tables::rows::StoredRecord;
 use crate::collection::tables::run_cursors::RunCursors;
 use crate::collection::tables::sources::SourceEntry;

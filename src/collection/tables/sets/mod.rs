@@ -2,6 +2,8 @@
 //!
 //! A run has sets as they are, or the tokens that they follow from.
 
+pub(in crate::collection) mod signatures;
+
 use crate::collection::HeapCursor;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};

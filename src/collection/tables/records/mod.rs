@@ -1,10 +1,12 @@
 //! Records as they stood in their files, of collections that keep them.
 
+pub(in crate::collection) mod blocks;
+
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::schema::RECORDS;
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
-use crate::collection::tables::record_blocks::{RecordBlocks, RecordCursor};
+use crate::collection::tables::records::blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::StoredRecord;
 use crate::document::Doc;
 use crate::error::Result;
