@@ -60,7 +60,10 @@ pub(in crate::collection) fn packed_rarity(rarity: &Rarity) -> Result<Vec<u64>> 
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let Some((length, packed)) = packed.split_first_chunk() else { return Some(Vec::new()) };
     let packed = packed.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    zstd::bulk::decompress(packed, Rarity::MOST_BYTES).ok()
+    // As much as there is room for is unpacked, whatever a frame says of itself.
+    let mut bytes = Vec::with_capacity(Rarity::MOST_BYTES);
+    zstd::bulk::Decompressor::new().ok()?.decompress_to_buffer(packed, &mut bytes).ok()?;
+    Some(bytes)
 }
 
 #[cfg(test)]
