@@ -349,9 +349,9 @@ fn a_port_that_the_system_chose_is_told() {
     let ran = dir.alike("dedup in --dry-run --json-progress --metrics 127.0.0.1:0 --profile", None).ok();
     let lines = crate::support::output::jsonl(ran.stderr.as_bytes());
     assert!(lines[0]["event"] == "metrics" && lines[0]["address"].is_string(), "{}", lines[0]);
-    let [.., profile, warning, summary] = &lines[..] else { panic!("{lines:?}") };
-    assert!(profile["event"] == "profile" && summary["summary"]["documents"] == 1600, "{lines:?}");
-    assert!(warning["event"] == "warning" && warning["message"].is_string(), "{warning}");
+    let events = |event: &str| lines.iter().filter(|line| line["event"] == event).count();
+    assert!(events("profile") == 1 && events("warning") > 0, "{lines:?}");
+    assert_eq!(lines.last().unwrap()["summary"]["documents"], 1600);
     let ran = dir.alike(&format!("{} -- load c in -w 1 --metrics localhost:0", two(&dir)), None).ok();
     for index in 0..2 {
         assert!(ran.stderr.contains(&format!("[{index}] alike: metrics at http://")), "{}", ran.stderr);
