@@ -53,7 +53,9 @@ impl Writer {
                 _ => return self.find_damage(),
             },
             Opening::CheckLast => match check_last(folder, self.last()) {
-                Ok(()) => self.last().commit.checked_sub(1).map_or(Opening::ListCheckpoints, Opening::ReadOlder),
+                Ok(()) => {
+                    self.last().commit.checked_sub(1).map_or(Opening::ListCheckpoints, Opening::ReadOlder)
+                }
                 Err(()) => Opening::CheckAgain,
             },
             Opening::CheckAgain if folder.newest() == Some(self.last().commit) => return self.find_damage(),
