@@ -62,7 +62,7 @@ impl RecordWriter {
 /// nothing.
 ///
 /// # Errors
-/// [`Error::Damaged`] and [`Error::Io`], and what `each` gives.
+/// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`], and what `each` gives.
 pub fn records(
     tables: &Tables,
     versions: &[u64],
@@ -79,7 +79,7 @@ impl Snapshot {
     /// its file, without its line feed and a byte order mark before it, or the whole of a text file.
     ///
     /// # Errors
-    /// [`Error::Damaged`] and [`Error::Io`].
+    /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
     pub fn record(&self, version: u32) -> Result<Option<Vec<u8>>> {
         let mut record = None;
         self.records(&[u64::from(version)], &mut |_, bytes| {
@@ -93,7 +93,7 @@ impl Snapshot {
     /// one that is not kept nothing.
     ///
     /// # Errors
-    /// [`Error::Damaged`] and [`Error::Io`], and what `each` gives.
+    /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`], and what `each` gives.
     pub fn records(
         &self,
         versions: &[u64],
