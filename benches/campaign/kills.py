@@ -159,14 +159,22 @@ class History:
         self.kills += running
         return True
 
+    def commit(self, collection):
+        """The number of the last commit."""
+        return json.loads(self.program.good(["info", collection, "--json"]))["commit"]
+
     def suffer(self, kind, rest, after):
         """A command killed up to three times, and then done."""
         name = {"dedup": "out", "export": "out"}.get(kind, "c")
+        begun = self.commit("c") if kind == "rollback" else None
         # A load that is given again has to be the same command, but for the shape of the job.
         for _ in range(self.drawn.randrange(1, 4)):
             if not self.kill(self.line(kind, rest, name), self.usual.setdefault(kind, 0.05)):
                 return
             self.look(kind, after)
+            # Once it stands it is not given again: what it went back to may not be kept any more.
+            if begun is not None and self.commit("c") > begun:
+                return
             if kind == "load" and self.drawn.random() < 0.15:
                 self.abandon(after)
         begun = time.monotonic()
@@ -233,9 +241,9 @@ class History:
         found = state(self.program, "c", self.local)
         equal(found, after, f"{kind}, then")
         self.before = after
-        commits = [json.loads(self.program.good(["info", at, "--json"]))["commit"] for at in ("c", "t")]
-        if commits[0] == commits[1]:
-            self.kept[commits[0]] = (after["clusters"], dict(self.live))
+        commit = self.commit("c")
+        if commit == self.commit("t"):
+            self.kept[commit] = (after["clusters"], dict(self.live))
         self.look_back()
 
     def one_run(self, out):
