@@ -446,6 +446,11 @@
 //! - `flow/clustering/form_clusters.rs` - from links to findings
 //! - `flow/clustering/raised.rs` - what is left of a run at a higher threshold
 //! - `flow/clustering/relate.rs` - texts of duplicates read again and related word by word
+//! - `flow/common_members/mod.rs` - members that too many contents have, where a join stands for what counts all
+//! - `flow/common_members/search.rs` - what workers find out of them together
+//! - `flow/common_members/slots.rs` - in how many contents members are, at most
+//! - `flow/common_members/tally.rs` - in how many contents members are, one by one
+//! - `flow/common_members/apart.rs` - what sets share of members that are too common, and sets that share none
 //! - `flow/results/mod.rs` - what a run finds
 //! - `flow/results/tally.rs` - counts of a run
 //! - `flow/results/common_keys.rs` - keys ignored because more contents have them than the cap allows

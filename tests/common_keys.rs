@@ -12,7 +12,7 @@ use crate::support::guaranteed::guaranteed;
 use crate::support::history::{Bench, Clusters, Load, Op, config};
 use crate::support::job::done;
 use crate::support::program::{Dir, Ran};
-use crate::support::texts::{line, words};
+use crate::support::texts::{gzip, line, words};
 use crate::support::upkeep::findings;
 
 /// Members that two texts must share.
@@ -227,4 +227,65 @@ fn a_load_says_what_it_ignored() {
     assert_eq!(&told(&done(&dir, (2, 1), "load p second.jsonl --json")), ignored);
     let apart = dir.alike("explain p 0 20", None).ok().stdout;
     assert!(apart.contains("\"capped\":true"), "{apart}");
+}
+
+/// Texts of sites with templates: more pages than keys may have, or than are expanded; near-copies in mass, parts of them, and copies.
+fn sites() -> String {
+    let page = |site: usize, page: usize, own: usize| {
+        let template = words(100_000 * (site + 1), 60);
+        format!("{template} {}", words(1_000_000 * (site + 1) + 50 * page, own))
+    };
+    let mut texts: Vec<String> = Vec::new();
+    // Of 300 to 600 contents, alike and not.
+    for (site, (pages, own)) in [(280, 2), (330, 5), (600, 3), (600, 40), (40, 4)].into_iter().enumerate() {
+        texts.extend((0..pages).map(|number| page(site, number, own + number % 3)));
+    }
+    // One page with a word changed.
+    for number in 0..550 {
+        let (before, behind) = (number % 83, 82 - number % 83);
+        texts.push(format!("{} n{number} {}", words(7_000_000, before), words(7_000_100, behind)));
+    }
+    texts.extend((0..120).map(|number| words(9_000_000 + 7 * number, 40)));
+    let copies: Vec<String> = texts.iter().step_by(9).cloned().collect();
+    texts.extend(copies);
+    // Neighbours are not of one site.
+    let places = (0..texts.len()).map(|at| at * 1009 % texts.len());
+    places.enumerate().map(|(at, place)| line(&at.to_string(), &texts[place])).collect()
+}
+
+/// Lines are joined and what is compressed is counted, with the same lists, and the same figures of what is common.
+#[test]
+fn a_join_counts_what_counting_all_shingles_does() {
+    let dir = Dir::new();
+    let all = sites();
+    dir.write("in.jsonl", &all);
+    dir.write("in.jsonl.gz", gzip(all.as_bytes(), all.len()));
+    let clusterings = [("", 1000), ("", 256), ("", 320), ("", 0), ("--clustering transitive", 300)];
+    let settings = clusterings.iter().flat_map(|(flags, cap)| {
+        ["--threshold 0.5", "--threshold 0.8 --pairs"]
+            .map(|more| format!("{flags} {more} --common-cap {cap}"))
+    });
+    let lists = ["duplicates.jsonl", "clusters.jsonl", "pairs.jsonl"];
+    let figures =
+        ["common_shingles", "removed", "near_duplicates", "linked", "clusters", "contents", "pairs"];
+    let mut ignored = BTreeSet::new();
+    for (at, flags) in settings.enumerate() {
+        let run = |input: &str, workers: usize| {
+            let name = format!("o{at}-{workers}-{}", input.len());
+            let output = dir.output(&format!("{input} --method shingles {flags} -w {workers}"), &name);
+            let read = |list: &str| std::fs::read_to_string(dir.join(&name).join(list)).unwrap_or_default();
+            (lists.map(|list| read(list).replace(input, "IN")), output.summary)
+        };
+        let (counted, summary) = run("in.jsonl.gz", 1);
+        assert!(counted[0].lines().count() > 100, "{flags}");
+        ignored.insert(summary["common_shingles"]["keys"].as_u64().unwrap());
+        for workers in 1..4 {
+            let (joined, of_join) = run("in.jsonl", workers);
+            assert_eq!(joined, counted, "{flags}, {workers} workers");
+            for figure in figures {
+                assert_eq!(of_join[figure], summary[figure], "{figure} of {flags}, {workers} workers");
+            }
+        }
+    }
+    assert!(ignored.len() > 3, "{ignored:?}");
 }

@@ -1,6 +1,6 @@
 //! The method of a configuration, and what follows from its parameters.
 
-use super::{Config, Verify};
+use super::{Config, Join, Rule, Verify};
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::method::Method;
@@ -106,6 +106,16 @@ impl Config {
     pub fn sketched_by_tokens(&self) -> Option<usize> {
         let is_all = self.method == Method::Join && self.verify == Verify::None;
         is_all.then_some(self.text.ngram)
+    }
+
+    /// The join that finds the same pairs, where all shingles are counted, and resemblance decides: but for those that are too common
+    /// to be counted, of which a join knows nothing.
+    pub fn as_join(&self) -> Option<Config> {
+        let counts_all = self.method == Method::Shingles && self.shingles.keep_all();
+        let resemblance = self.count.rule == Rule::Resemblance && self.verify == Verify::None;
+        let apart = !self.input.within_field.is_empty();
+        let join = || Config { method: Method::Join, join: Join::default(), ..self.clone() };
+        (counts_all && resemblance && !apart).then(join)
     }
 
     /// Contents that a key may be in before it is ignored, 0 for any number.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::config::Config;
 use crate::error::Result;
+use crate::flow::common_members::slots::MemberCounting;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::buckets::Buckets;
@@ -21,6 +22,10 @@ use crate::sketcher::Sketcher;
 pub struct RunContext {
     /// What decides the answer.
     pub config: Config,
+    /// What sketches are made by: the same, or a join that finds the same pairs ([`Config::as_join`]).
+    pub sketched_by: Config,
+    /// How members are counted that may be too common for what the join stands for.
+    pub member_counting: Option<MemberCounting>,
     /// The workers of all processes.
     pub topology: Topology,
     /// How the run stands.
@@ -64,7 +69,7 @@ pub fn posts_keys(rule: Option<AcceptanceRule>, stores: bool) -> bool {
 impl RunContext {
     /// A sketcher of this run.
     pub fn sketcher(&self) -> Sketcher {
-        Sketcher::new(&self.config, &self.frozen_tables, self.simd)
+        Sketcher::new(&self.sketched_by, &self.frozen_tables, self.simd)
     }
 
     /// Whether documents have keys to be found by, beside the digests of their texts.
@@ -74,12 +79,12 @@ impl RunContext {
 
     /// Whether sets have signatures that tell most of those apart that are not alike.
     pub fn has_signatures(&self) -> bool {
-        self.config.needs().signatures
+        self.sketched_by.needs().signatures
     }
 
     /// Whether pairs are measured on sets, rather than by their shared keys alone.
     pub fn measured_on_sets(&self) -> bool {
-        self.config.is_measured()
+        self.sketched_by.is_measured()
     }
 
     /// Whether documents that are neither stored nor protected are compared with each other.
@@ -87,9 +92,14 @@ impl RunContext {
         self.leave_out != LeaveOut::Find
     }
 
-    /// Whether keys that are too common are left out of counts.
-    pub fn capped(&self) -> bool {
-        self.config.cap() > 0
+    /// Whether a join stands for a method that counts all members.
+    pub fn joins_instead(&self) -> bool {
+        self.sketched_by.method != self.config.method
+    }
+
+    /// Contents that a posted key may be in before it is left out of counts, 0 for any number.
+    pub fn cap_of_keys(&self) -> usize {
+        self.sketched_by.cap()
     }
 
     /// An empty store of buckets, of which each has what comes of `bytes` of input; at most as many as can be divided by

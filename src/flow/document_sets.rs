@@ -1,9 +1,10 @@
 //! Sizes and sets of documents, and measuring pairs of them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytemuck::zeroed_vec;
+use hashbrown::HashMap;
 
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -12,7 +13,8 @@ use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
-use crate::flow::records::Candidate;
+use crate::flow::records::{Candidate, Pair};
+use crate::flow::status::lock;
 use crate::flow::stored::Stored;
 use crate::similarity::{AcceptanceRule, Measure};
 use crate::sketch::least_difference;
@@ -39,6 +41,8 @@ pub struct DocumentSets {
     recalled: Vec<OnceLock<Sets>>,
     /// Sets that each worker of this process has taken in from others.
     received: Vec<OnceLock<Sets>>,
+    /// What linked documents share that is too common to be counted, as far as it is known.
+    shared_ignored: Mutex<HashMap<Pair, u32>>,
 }
 
 impl DocumentSets {
@@ -53,6 +57,7 @@ impl DocumentSets {
             stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             recalled: (0..topology.all()).map(|_| OnceLock::new()).collect(),
             received: (0..topology.workers()).map(|_| OnceLock::new()).collect(),
+            shared_ignored: Mutex::default(),
             context,
             documents,
             stored,
@@ -145,6 +150,22 @@ impl DocumentSets {
         })
     }
 
+    /// What two documents share beside what a link says, because it is too common to be counted; `None` if that is not known.
+    pub fn shared_beside(&self, a: Doc, b: Doc) -> Option<u32> {
+        if self.context.cap_of_keys() > 0 {
+            return None;
+        }
+        match self.documents.ignored().filter(|common| common.may_be_of(a) && common.may_be_of(b)) {
+            Some(_) => lock(&self.shared_ignored).get(&Pair::new(a, b)).copied(),
+            None => Some(0),
+        }
+    }
+
+    /// Remembers what the two documents of a link share that is too common to be counted.
+    pub fn remember_ignored(&self, pair: Pair, shared: u32) {
+        lock(&self.shared_ignored).insert(pair, shared);
+    }
+
     /// Measures two documents whose sets were recalled or are stored: `Some` if the rule accepts them.
     ///
     /// # Errors
@@ -190,17 +211,18 @@ impl DocumentSets {
         }
     }
 
-    /// Measures pairs of any documents, reading again those whose sets are not at hand.
+    /// Measures pairs of any documents on all of their members, reading again those whose sets are not at hand.
     ///
     /// # Errors
     /// Those of [`DocumentSets::side_by_side`] and [`DocumentSets::recall`]; [`Error::Worker`] if a set was not recalled.
     pub fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
-        let at_hand = |doc: Doc| self.holder(doc).filter(|sets| sets.contains(doc));
+        let is_whole = |doc: Doc| !self.documents.ignored().is_some_and(|common| common.may_be_of(doc));
+        let at_hand = |doc: Doc| self.holder(doc).filter(|_| is_whole(doc)).filter(|sets| sets.contains(doc));
         let mut missing: Vec<Doc> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         missing.retain(|doc| at_hand(*doc).is_none());
         missing.sort_unstable();
         missing.dedup();
-        let extra = self.side_by_side(&missing, &|docs, sets| self.recall(docs, sets))?;
+        let extra = self.side_by_side(&missing, &|docs, sets| self.recall_whole(docs, sets))?;
         let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
         let holder = |doc: Doc| at_hand(doc).or_else(|| read(doc)).ok_or_else(|| not_recalled(doc));
         let full = |a: &[u64], b: &[u64]| self.context.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
@@ -217,6 +239,14 @@ impl DocumentSets {
     /// Those of [`RunDocuments::recall`].
     pub fn recall(&self, docs: &[Doc], sets: &mut Sets) -> Result<()> {
         self.documents.recall(docs, &mut self.context.sketcher(), &self.context.status.progress, sets)
+    }
+
+    /// The same, with the members that are too common to be counted.
+    fn recall_whole(&self, docs: &[Doc], sets: &mut Sets) -> Result<()> {
+        let progress = &self.context.status.progress;
+        self.documents.each_whole_set(docs, &mut self.context.sketcher(), progress, &mut |doc, set| {
+            sets.insert(doc, set)
+        })
     }
 
     /// Derives what is stored of documents on all cores, what each has read in a store of its own.

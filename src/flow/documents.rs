@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
+use crate::flow::common_members::apart::CommonMembers;
 use crate::flow::memory::sets::Sets;
 use crate::flow::request::ProtectedSet;
 use crate::flow::stored::ReplayedDocuments;
@@ -35,7 +36,7 @@ pub enum WorkItem {
 }
 
 /// All that so many workers take in, in document order.
-pub fn work_items(
+fn work_items(
     inputs: &RunInputs,
     replays: &BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
     workers: usize,
@@ -67,9 +68,34 @@ pub struct RunDocuments {
     pub work: Vec<WorkItem>,
     /// The sets of protected documents.
     pub protected: Vec<ProtectedSet>,
+    /// Members that no two sets share, as far as they are counted, once they are known.
+    ignored: OnceLock<CommonMembers>,
 }
 
 impl RunDocuments {
+    /// Documents that were read from inputs, or are taken in in place of some of them.
+    pub fn new(
+        catalogue: Catalogue,
+        inputs: RunInputs,
+        replays: BTreeMap<u32, Arc<dyn ReplayedDocuments>>,
+        protected: Vec<ProtectedSet>,
+        workers: usize,
+    ) -> RunDocuments {
+        let work = work_items(&inputs, &replays, workers);
+        RunDocuments { catalogue, inputs, replays, work, protected, ignored: OnceLock::new() }
+    }
+
+    /// From now on these members are none that two sets share.
+    pub fn ignore(&self, common: CommonMembers) {
+        let first = self.ignored.set(common).is_ok();
+        debug_assert!(first, "what is too common is found once");
+    }
+
+    /// The members that no two sets share, as far as they are counted.
+    pub fn ignored(&self) -> Option<&CommonMembers> {
+        self.ignored.get()
+    }
+
     /// The document's id, or `FILE:LINE` if its record has none.
     ///
     /// # Errors
@@ -159,11 +185,33 @@ impl RunDocuments {
     }
 
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and hands them on; those of
-    /// stored documents are stored already.
+    /// stored documents are stored already. What is too common to be counted is nothing that two of them share.
+    ///
+    /// # Errors
+    /// Those of [`RunDocuments::each_whole_set`].
+    pub fn each_set(
+        &self,
+        docs: &[Doc],
+        sketcher: &mut Sketcher,
+        progress: &Progress,
+        each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let Some(common) = self.ignored() else { return self.each_whole_set(docs, sketcher, progress, each) };
+        let mut apart = Vec::new();
+        self.each_whole_set(docs, sketcher, progress, &mut |doc, set| {
+            if !common.may_be_of(doc) {
+                return each(doc, set);
+            }
+            common.set_apart(doc, set, &mut apart);
+            each(doc, &apart)
+        })
+    }
+
+    /// Derives the sets of documents like [`RunDocuments::each_set`], with whatever is in many of them.
     ///
     /// # Errors
     /// Those of [`RunDocuments::each_text`]; of a collection, those of reading stored sets and [`crate::error::Error::Interrupted`].
-    pub fn each_set(
+    pub fn each_whole_set(
         &self,
         docs: &[Doc],
         sketcher: &mut Sketcher,

@@ -79,7 +79,7 @@ pub fn may_be_divided(run: &RunParts) -> bool {
         && run.sets.stored().is_none()
         && context.measured_on_sets()
         && context.rule.is_some_and(AcceptanceRule::is_sized)
-        && !context.capped()
+        && context.cap_of_keys() == 0
         && context.config.cluster.clustering == Clustering::Guarantee
         && run.documents.inputs.sources.iter().all(|source| plain(source.compression))
 }

@@ -13,6 +13,7 @@
 
 mod catalogue;
 mod clustering;
+mod common_members;
 mod connected;
 mod context;
 mod distributed;

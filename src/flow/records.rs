@@ -54,7 +54,7 @@ impl Keyed for Posting {
 const CUT: u32 = sized(32, 52);
 
 /// A posting without the low bits of its key, and without the size, which the catalogue has: eight bytes of the sixteen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct CutPosting {
     key: u32,
@@ -173,7 +173,18 @@ pub fn id_digest(id: &str) -> u128 {
 
 /// An unordered pair of documents.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Pod,
+    Zeroable,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 #[repr(C)]
 pub struct Pair {

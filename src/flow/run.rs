@@ -8,12 +8,14 @@ use crate::config::{Config, Verify};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
+use crate::flow::common_members::search::CommonSearch;
+use crate::flow::common_members::slots::MemberCounting;
 use crate::flow::connected::Connected;
 use crate::flow::context::{RunContext, posts_keys};
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::documents::{RunDocuments, work_items};
+use crate::flow::documents::RunDocuments;
 use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
@@ -29,7 +31,7 @@ use crate::limits::{MAX_WORKERS, sized};
 use crate::observed::SampleShare;
 use crate::progress::Progress;
 use crate::read::RunInputs;
-use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, admit_read_ahead, admit_windows};
+use crate::read::{FieldPath, Fields, RecordCost, RecordRoom, Source, admit_read_ahead, admit_windows};
 use crate::resources::Resources;
 use crate::sketch::Frequencies;
 use crate::text::Tokens;
@@ -63,6 +65,8 @@ pub struct RunParts {
     /// Whether any worker is left with hot groups, and whether candidates were divided among workers; while they are.
     pub(super) has_hot_groups: AtomicBool,
     pub(super) divided: OnceLock<bool>,
+    /// What is found out of members that are too common to be counted.
+    pub(super) common_search: CommonSearch,
     pub(super) keepers: Arc<Keepers>,
     pub(super) collector: Arc<Collector>,
     pub(super) queue: UnitQueue,
@@ -89,11 +93,25 @@ impl RunParts {
         let fields = Arc::new(Fields { observed, ..fields });
         let status = RunStatus::new(progress);
         let topology = Topology::of(peers.as_deref(), workers);
+        let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
+        let read_bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
+        let budget = Budget::new(memory, workers).beside_windows(windows);
+        let alone = peers.is_none()
+            && stored.is_none()
+            && replays.is_empty()
+            && protected.is_empty()
+            && frozen_tables.is_none()
+            && sources.iter().all(Source::is_read_again_soon);
+        let (sketched_by, member_counting) =
+            match alone.then(|| join_for(&config, read_bytes, &budget)).flatten() {
+                Some((join, counting)) => (join, counting),
+                None => (config.clone(), None),
+            };
         let frozen_tables = match frozen_tables {
             Some(frozen) => frozen,
             None => {
+                let (sources, fields, config) = (&sources[..], &fields, &sketched_by);
                 let rarity = posts_keys(config.rule(), stored.is_some()) && config.needs().rarity;
-                let (sources, fields, config) = (&sources[..], &fields, &config);
                 let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers };
                 Arc::new(make_tables(inputs, peers.as_deref())?)
             }
@@ -104,8 +122,6 @@ impl RunParts {
         {
             config.check_tables(&frozen_tables)?;
         }
-        let parts = (0..).zip(&sources).map(|(file, source)| part.extent.of(file, source));
-        let read_bytes: u64 = parts.map(|bytes| bytes.end - bytes.start).sum();
         let catalogue = Catalogue::new(
             topology,
             &config.cluster.keep,
@@ -118,15 +134,17 @@ impl RunParts {
         let context = Arc::new(RunContext {
             topology,
             status,
-            rule: config.rule(),
+            rule: sketched_by.rule(),
             pairs,
-            memory: RunMemory { budget: Budget::new(memory, workers).beside_windows(windows), scratch },
+            memory: RunMemory { budget, scratch },
             input_bytes: read_bytes + replays.values().map(|replay| replay.bytes()).sum::<u64>(),
             frozen_tables,
             simd,
             leave_out,
             observation,
             sampled: SampleShare::default(),
+            sketched_by,
+            member_counting,
             config,
         });
         // A file made for this run only is where process 0 is, and perhaps nowhere else.
@@ -134,8 +152,7 @@ impl RunParts {
         // Many more units than workers, so that none waits long for another's last one.
         let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(UNIT.0, UNIT.1);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);
-        let work = work_items(&inputs, &replays, topology.all());
-        let documents = Arc::new(RunDocuments { catalogue, inputs, replays, work, protected });
+        let documents = Arc::new(RunDocuments::new(catalogue, inputs, replays, protected, topology.all()));
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),
@@ -149,6 +166,7 @@ impl RunParts {
             round: Mutex::default(),
             has_hot_groups: AtomicBool::default(),
             divided: OnceLock::new(),
+            common_search: CommonSearch::default(),
             keepers,
             window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
             queue: UnitQueue::new(peers, reads),
@@ -156,6 +174,14 @@ impl RunParts {
             context,
         })
     }
+}
+
+/// The join that stands for a method that counts all members, and how it knows which are too common; `None` where there is none, or
+/// where knowing that would take too much.
+fn join_for(config: &Config, bytes: u64, budget: &Budget) -> Option<(Config, Option<MemberCounting>)> {
+    let join = config.as_join()?;
+    let counting = MemberCounting::of(config, bytes, budget);
+    (config.cap() == 0 || counting.is_some()).then_some((join, counting))
 }
 
 /// Whether records are changes of a collection, and may then be without an id.

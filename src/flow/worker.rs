@@ -15,6 +15,7 @@ use timely::worker::Worker;
 
 use crate::document::Doc;
 use crate::error::{Error, Result};
+use crate::flow::common_members::find_common;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
@@ -54,7 +55,8 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     candidate_phase(worker, run, &candidates, &collided);
     let mut collided = collided.take();
     if !status.failed() {
-        match collide_again(worker, run, &candidates, &mut collided) {
+        let found = find_common(worker, run, &mut collided);
+        match found.and_then(|()| collide_again(worker, run, &candidates, &mut collided)) {
             Ok(()) => {
                 let hot_groups = std::mem::take(&mut collided.hot_groups);
                 run.collector.add_collided(&collided);
@@ -194,7 +196,8 @@ fn read(worker: &mut Worker, run: &RunParts, inputs: &mut FirstInputs) -> Result
         }
     };
     let read = intake.run(&run.documents, &run.queue, send);
-    let (segment, results) = intake.finish();
+    let (segment, results, counts) = intake.finish();
+    counts.into_iter().for_each(|counts| run.common_search.add(counts));
     run.collector.add_read(results);
     run.documents.catalogue.publish(index, segment);
     read

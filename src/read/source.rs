@@ -125,6 +125,12 @@ impl Source {
         self.cuts.rows.map_or(self.bytes, |rows| rows.rows)
     }
 
+    /// Whether its texts are read again about as fast as its bytes: lines that are not compressed.
+    pub(crate) fn is_read_again_soon(&self) -> bool {
+        let of_lines = matches!(self.format, Format::JsonLines | Format::Csv { .. });
+        of_lines && self.compression == Compression::None && self.object.is_none()
+    }
+
     /// Whether its places are rows of columns.
     pub(crate) fn is_of_rows(&self) -> bool {
         self.cuts.rows.is_some()

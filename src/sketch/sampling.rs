@@ -48,6 +48,11 @@ impl Default for Shingles {
 }
 
 impl Shingles {
+    /// Whether all shingles of every document are kept.
+    pub fn keep_all(&self) -> bool {
+        self.sampling == Sampling::None && self.per_document == 0
+    }
+
     /// Refuses values that make no sense, alone or together.
     ///
     /// # Errors

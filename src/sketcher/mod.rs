@@ -148,6 +148,12 @@ impl Sketcher {
         self.config.needs_terms() && self.own_words().is_empty()
     }
 
+    /// The shingles of the text last read, in the order of the text, repeats included.
+    pub fn shingles(&mut self) -> &[u64] {
+        shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
+        &self.shingles
+    }
+
     /// The distinct shingles of the text last read, ascending.
     pub fn distinct(&mut self) -> &[u64] {
         shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);

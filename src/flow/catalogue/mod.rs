@@ -114,11 +114,10 @@ impl Catalogue {
     }
 
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
-        let segment = self.segments[self.topology.owner_of(doc)].get();
-        (
-            segment.expect("asked only once every worker has read its input"),
-            (doc - self.base) as usize / self.segments.len(),
-        )
+        // Millions of sizes are looked up: one division of half a word finds both, as the first number is one of worker 0.
+        let (number, workers) = (doc - self.base, self.segments.len() as Doc);
+        let segment = self.segments[(number % workers) as usize].get();
+        (segment.expect("asked only once every worker has read its input"), (number / workers) as usize)
     }
 
     /// The worker that has read a document, and its row there.

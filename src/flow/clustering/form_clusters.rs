@@ -127,8 +127,10 @@ fn measures(
     for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
         // Counts of pairs in a hot group are incomplete, and capped ones leave out what is common: what is shown is
         // measured on sketches. Other links were counted in full, if it is their sizes that are known.
-        let in_full = sized && !sets.context.capped() && graph.first_hot_group(node, *leader).is_none();
-        let counted = graph.link(node, *leader).filter(|_| in_full);
+        let in_full = sized && graph.first_hot_group(node, *leader).is_none();
+        let beside = || sets.shared_beside(graph.doc(node), graph.doc(*leader));
+        let counted =
+            graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));
         match counted {
             Some(shared) if parent[node as usize] == *leader => {
                 measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };

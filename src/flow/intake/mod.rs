@@ -17,6 +17,7 @@ use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
 use crate::flow::catalogue::Catalogue;
 use crate::flow::catalogue::segment::Segment;
+use crate::flow::common_members::slots::SlotCounts;
 use crate::flow::context::{RunContext, posts_keys};
 use crate::flow::distributed::topology::Topology;
 use crate::flow::documents::{RunDocuments, WorkItem};
@@ -51,6 +52,8 @@ pub struct Intake {
     dated: bool,
     /// Whether a value of the records decides which of them is kept.
     valued: bool,
+    /// In how many contents members are, at most, where some may be too common.
+    member_counts: Option<SlotCounts>,
     within: Within,
     worker: usize,
     workers: usize,
@@ -104,6 +107,7 @@ impl Intake {
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
             valued: context.config.cluster.keep.field().is_some(),
+            member_counts: context.member_counting.map(SlotCounts::new),
             within: Within::of(&context.config.input),
             worker,
             workers: context.topology.all(),
@@ -173,11 +177,11 @@ impl Intake {
         Ok(!self.context.status.failed())
     }
 
-    /// What was read: the rows, and all else.
-    pub fn finish(mut self) -> (Segment, ReadResults) {
+    /// What was read: the rows, all else, and how often members were met.
+    pub fn finish(mut self) -> (Segment, ReadResults, Option<SlotCounts>) {
         self.results.tally.documents = self.documents() - self.results.tally.protected;
         self.results.observed = self.observer.take().map(Observer::finish);
-        (self.segment, self.results)
+        (self.segment, self.results, self.member_counts)
     }
 
     /// Bytes of digests and postings that go to other processes next.
@@ -388,6 +392,9 @@ impl Intake {
         self.segment.set_last_size(size);
         if self.signed {
             self.segment.sign_last(self.sketcher.own_words());
+        }
+        if let Some(counts) = &mut self.member_counts {
+            counts.add(self.sketcher.own_words());
         }
     }
 }

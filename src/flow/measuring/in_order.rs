@@ -8,13 +8,14 @@ use hashbrown::HashMap;
 
 use crate::document::{Doc, Position};
 use crate::error::Result;
+use crate::flow::common_members::apart::CommonMembers;
 use crate::flow::measuring_rounds::allowed;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
 use crate::metrics::Metric;
-use crate::similarity::AcceptanceRule;
+use crate::similarity::{AcceptanceRule, Measure};
 
 /// Words for which there is room after a large set.
 const KEPT: usize = sized(1 << 17, 8);
@@ -41,7 +42,7 @@ pub fn measure_in_order(run: &RunParts, candidates: &Pile<Candidate>) -> Result<
     let docs = partners.docs.clone();
     let mut measuring = MeasuringInOrder::new(run, rule, partners);
     let (mut sketcher, progress) = (run.context.sketcher(), &run.context.status.progress);
-    run.documents.each_set(&docs, &mut sketcher, progress, &mut |_, set| measuring.take(set))?;
+    run.documents.each_whole_set(&docs, &mut sketcher, progress, &mut |_, set| measuring.take(set))?;
     measuring.hand_in();
     Ok(())
 }
@@ -144,8 +145,9 @@ impl MeasuringInOrder<'_> {
                 true => self.rule.measure_protected(theirs, set),
                 false => self.rule.measure(theirs, set),
             };
-            if let Some(measure) = measure {
-                self.links.push(Candidate { pair: Pair::new(other, doc), shared: measure.shared });
+            let counted = |measure| counted(self.run, self.rule, (other, theirs), (doc, set), measure);
+            if let Some(shared) = measure.and_then(counted) {
+                self.links.push(Candidate { pair: Pair::new(other, doc), shared });
                 has_joined = self.joined.is_some();
             }
             if has_joined {
@@ -176,6 +178,25 @@ impl MeasuringInOrder<'_> {
         self.run.context.status.progress.metrics().add(Metric::Links, self.links.len() as u64);
         self.run.collector.add_links(&mut self.links);
     }
+}
+
+/// What two documents share without what is too common, if that is still enough; how much is too common is remembered.
+fn counted(
+    run: &RunParts,
+    rule: AcceptanceRule,
+    a: (Doc, &[u64]),
+    b: (Doc, &[u64]),
+    measure: Measure,
+) -> Option<u32> {
+    let may_share = |common: &&CommonMembers| common.may_be_of(a.0) && common.may_be_of(b.0);
+    let Some(common) = run.documents.ignored().filter(may_share) else { return Some(measure.shared) };
+    let beside = common.shared(a.1, b.1);
+    let counted = measure.shared - beside;
+    let is_enough = rule.own().counts(counted, measure.left, measure.right);
+    is_enough.then(|| {
+        run.sets.remember_ignored(Pair::new(a.0, b.0), beside);
+        counted
+    })
 }
 
 /// The sets that later documents may need: as many as may be held in memory, the others on disk.

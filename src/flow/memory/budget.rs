@@ -1,7 +1,7 @@
 //! How a bound of the memory is shared out among what a run holds. What outgrows its share goes to disk, or is done
 //! without, or ends the run with a word about what it would take; the answer is the same.
 //!
-//! The shares hold at different times: postings, arrivals and rows while the input is read; postings, groups and rows
+//! The shares hold at different times: postings, arrivals, rows and counts of members while the input is read; postings, groups and rows
 //! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
 //! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
 //! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
@@ -46,6 +46,8 @@ pub enum Share {
     Counter,
     /// Pairs that share enough keys.
     Candidates,
+    /// How often members of sets are met, where some may be too common to be counted.
+    Members,
     /// Sets of the documents that are measured.
     Sets,
     /// Sets that other processes send. By then nothing is read any more, and what was met is forgotten.
@@ -62,7 +64,7 @@ impl Share {
     fn percent(self) -> u64 {
         match self {
             Share::Postings => 30,
-            Share::Arrivals | Share::Counter | Share::Candidates => 10,
+            Share::Arrivals | Share::Counter | Share::Candidates | Share::Members => 10,
             Share::Rows | Share::Groups => 20,
             Share::Labels | Share::Seen | Share::Fetched => 4,
             Share::Signatures => 7,
@@ -158,16 +160,17 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Postings, Rows, Seen, Sets,
-            Settling, Signatures,
+            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Members, Postings, Rows, Seen,
+            Sets, Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
-        let times: [&[Share]; 8] = [
-            &[Seen, Postings, Arrivals],
-            &[Seen, Postings, Groups],
+        let times: [&[Share]; 9] = [
+            &[Seen, Postings, Arrivals, Members],
+            &[Seen, Postings, Groups, Members],
+            &[Seen, Candidates, Members],
             &[Groups, Groups, Counter, Candidates],
             &[Fetched, Candidates, Candidates],
-            &[Sets, Postings, Candidates],
+            &[Sets, Postings, Candidates, Fetched],
             &[Postings, Groups, Candidates],
             &[Sets, Fetched, Candidates, Links],
             &[Links, Settling],

@@ -1,7 +1,7 @@
 //! The members of hot groups that one worker reads, and the keys under which they collide again.
 //!
-//! Sets of new ones are derived from their texts twice, to count shingles and to choose keys, and never held: the sets of a family
-//! take more memory than all else, and filling it takes longer than deriving them.
+//! Sets of new ones are derived from their texts twice, to count shingles and to choose keys. Few are held in between: the sets of a
+//! family take more memory than all else.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,6 +33,8 @@ use crate::sketch::Frequencies;
 
 /// Members read between two looks at whether to stop.
 const CHECKED: usize = 1 << 10;
+/// Of so many bytes of input one may be taken by sets that are held.
+const HELD: u64 = 16;
 /// Of so many stored members one is counted.
 const COUNTED: Doc = 16;
 
@@ -42,6 +44,32 @@ pub struct Members<'a> {
     worker: usize,
     new: Vec<Doc>,
     stored: Vec<Doc>,
+    held: FirstSets,
+}
+
+/// The sets of the first members, as many as there is room for, so that they need not be derived again.
+#[derive(Default)]
+struct FirstSets {
+    words: Vec<u64>,
+    ends: Vec<usize>,
+}
+
+impl FirstSets {
+    /// Adds the set of the next member, if there is room for it and for all before it; whether there was.
+    fn push(&mut self, set: &[u64], most: usize) -> bool {
+        let fits = self.words.len() + set.len() <= most;
+        if fits {
+            self.words.extend_from_slice(set);
+            self.ends.push(self.words.len());
+        }
+        fits
+    }
+
+    /// The sets, in order.
+    fn all(&self) -> impl Iterator<Item = &[u64]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.words[start..*end])
+    }
 }
 
 impl Members<'_> {
@@ -49,14 +77,25 @@ impl Members<'_> {
     pub fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits) -> Members<'a> {
         let own = hot.docs().filter(|doc| run.context.topology.owner_of(*doc) == worker);
         let (stored, new) = own.partition(|doc| run.sets.is_stored(*doc));
-        Members { run, worker, new, stored }
+        Members { run, worker, new, stored, held: FirstSets::default() }
     }
 
     /// Hands on each new member with its shingles.
     fn each_new(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
         let (context, documents) = (&self.run.context, &self.run.documents);
+        let (at_hand, others) = self.new.split_at(self.held.ends.len());
+        for (doc, set) in at_hand.iter().zip(self.held.all()) {
+            each(*doc, set)?;
+        }
         let mut each = self.checking(each);
-        documents.each_set(&self.new, &mut context.sketcher(), &context.status.progress, &mut each)
+        documents.each_set(others, &mut context.sketcher(), &context.status.progress, &mut each)
+    }
+
+    /// Members of sets that are held.
+    fn most_held(&self) -> usize {
+        let context = &self.run.context;
+        let bytes = (context.input_bytes / HELD).min(context.memory.budget.whole(Share::Fetched));
+        usize::try_from(bytes / context.topology.workers() as u64).unwrap_or(usize::MAX) / size_of::<u64>()
     }
 
     /// What makes the keys of a new member differ from those of documents that it is not to be compared with.
@@ -89,13 +128,20 @@ impl Members<'_> {
     ///
     /// # Errors
     /// Those of reading texts and stored sets again.
-    pub fn count(&self, frequencies: &Frequencies) -> Result<()> {
+    pub fn count(&mut self, frequencies: &Frequencies) -> Result<()> {
         let mut counting = frequencies.counting();
+        let (mut held, most) = (FirstSets::default(), self.most_held());
+        let mut has_room = true;
+        self.each_new(&mut |_, set| {
+            counting.count(set);
+            has_room = has_room && held.push(set, most);
+            Ok(())
+        })?;
+        self.held = held;
         let mut count = |_, set: &[u64]| {
             counting.count(set);
             Ok(())
         };
-        self.each_new(&mut count)?;
         let sample: Vec<Doc> = self.stored.iter().copied().filter(|doc| doc % COUNTED == 0).collect();
         self.each_stored(&sample, &mut count)
     }

@@ -77,7 +77,7 @@ pub fn collide_again(
         Shown::Resembling(_) => Scale::default(),
         Shown::Containing(_) => Scale::of(worker, run, &hot),
     };
-    let own = Members::new(run, worker.index(), &hot);
+    let mut own = Members::new(run, worker.index(), &hot);
     drop(hot);
     let frequencies = shared(&run.frequencies, || match shown {
         Shown::Resembling(_) => Frequencies::new(members),

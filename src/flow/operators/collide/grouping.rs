@@ -35,7 +35,7 @@ pub struct KeyGrouping {
 impl KeyGrouping {
     /// Groups as the configuration of a run wants them.
     pub fn of(context: &RunContext) -> KeyGrouping {
-        let cap = context.config.cap();
+        let cap = context.cap_of_keys();
         let own = context.rule.map(AcceptanceRule::own);
         let sizes = own.filter(|own| own.limits_sizes());
         // A hot group is measured on sketches alone. Under a cap counts decide, and must be complete. Where many have a term in

@@ -61,7 +61,7 @@ pub fn collide<'scope>(
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
             let mut feed = PostingFeed::new(&sets, worker, cap, activator);
-            let (mut grouping, mut order) = (KeyGrouping::of(&context), KeyOrder::default());
+            let mut grouping = KeyGrouping::of(&context);
             let mut contained = (context.rule.and_then(AcceptanceRule::all_of_larger))
                 .map(|_| ContainedGrouping::new(AddressedGroups::new(topology)));
             move |(input, frontier), (copies, copies_frontier), output| {
@@ -76,7 +76,6 @@ pub fn collide<'scope>(
                 let given = feed.give_out(complete, &|doc| is_set(&outcome.copied, doc));
                 let Some((count, mut postings, cap)) = given else { return };
                 outcome.postings += count;
-                order.sort(&mut postings);
                 let stored = match sets.stored() {
                     None => match &contained {
                         Some(_) => protected_beside(&sets, &mut postings),

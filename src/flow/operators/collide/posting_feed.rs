@@ -10,8 +10,8 @@ use crate::document::Doc;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::bucket_feed::BucketFeed;
-use crate::flow::operators::collide::order::Singletons;
-use crate::flow::records::{CutPosting, Posting};
+use crate::flow::operators::collide::order::{KeyOrder, Singletons};
+use crate::flow::records::{CutPosting, Keyed, Posting};
 use crate::limits::sized;
 
 /// Bytes of input whose postings make a bucket: they fit the second-level cache when they are sorted.
@@ -22,6 +22,8 @@ pub struct PostingFeed {
     held: HeldPostings,
     sets: Arc<DocumentSets>,
     singletons: Singletons,
+    order: KeyOrder<Posting>,
+    cut_order: KeyOrder<CutPosting>,
     cut: Vec<CutPosting>,
 }
 
@@ -43,7 +45,14 @@ impl PostingFeed {
             false => HeldPostings::Whole(BucketFeed::new(&sets.context, worker, share, cap, activator)),
             true => HeldPostings::Cut(BucketFeed::new(&sets.context, worker, share, cap, activator)),
         };
-        PostingFeed { held, sets: Arc::clone(sets), singletons: Singletons::default(), cut: Vec::new() }
+        PostingFeed {
+            held,
+            sets: Arc::clone(sets),
+            singletons: Singletons::default(),
+            order: KeyOrder::default(),
+            cut_order: KeyOrder::default(),
+            cut: Vec::new(),
+        }
     }
 
     /// Takes a batch in; the run fails if it cannot.
@@ -57,14 +66,14 @@ impl PostingFeed {
         }
     }
 
-    /// The postings of one more bucket, in no order, once the input is complete: how many there are without those of copies, the
+    /// The postings of one more bucket, sorted, once the input is complete: how many there are without those of copies, the
     /// others, and what to send by. Those that meet nobody are missing, unless there are stored ones that they may meet.
     pub fn give_out(
         &mut self,
         complete: bool,
         is_copy: &impl Fn(Doc) -> bool,
     ) -> Option<(u64, Vec<Posting>, &Capability<u64>)> {
-        let PostingFeed { held, sets, singletons, .. } = self;
+        let PostingFeed { held, sets, singletons, order, cut_order, .. } = self;
         match held {
             HeldPostings::Whole(feed) => {
                 let (mut postings, cap) = feed.give_out(complete)?;
@@ -74,6 +83,7 @@ impl PostingFeed {
                     None => singletons.drop_from(&mut postings, is_copy),
                     Some(_) => postings.retain(|posting| !is_copy(posting)),
                 }
+                order.sort(&mut postings);
                 Some((count, postings, cap))
             }
             HeldPostings::Cut(feed) => {
@@ -81,8 +91,15 @@ impl PostingFeed {
                 let is_copy = |posting: &CutPosting| is_copy(posting.doc);
                 let count = postings.iter().filter(|posting| !is_copy(posting)).count() as u64;
                 singletons.drop_from(&mut postings, is_copy);
-                let whole = postings.iter().map(|posting| posting.with_size(sets.size(posting.doc)));
-                Some((count, whole.collect(), cap))
+                // Sizes are looked up for those alone that meet somebody, after the shorter values are sorted.
+                cut_order.sort(&mut postings);
+                let mut whole = Vec::with_capacity(postings.len());
+                for group in postings.chunk_by(|a, b| a.key() == b.key()).filter(|group| group.len() > 1) {
+                    let start = whole.len();
+                    whole.extend(group.iter().map(|posting| posting.with_size(sets.size(posting.doc))));
+                    whole[start..].sort_unstable_by_key(|posting| (posting.size, posting.doc));
+                }
+                Some((count, whole, cap))
             }
         }
     }
