@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::thread;
 
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
@@ -14,6 +15,7 @@ use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::{KeptSketches, LoadBase};
 use crate::collection::load::prepare::Prepared;
 use crate::collection::load::recollider::Recollider;
+use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
 use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
 use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
@@ -22,8 +24,17 @@ use crate::flow::{DocumentWarnings, LeaveOut, Loaded, Part, Request, Stored, Top
 use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
-/// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
-type Found = (Arc<LoadBase>, Loaded, Vec<(u64, RunSummary)>, Delta);
+/// What was found in an epoch.
+struct Found {
+    base: Arc<LoadBase>,
+    loaded: Loaded,
+    /// What the runs of all workers hold, by id.
+    written: Vec<(u64, RunSummary)>,
+    /// The newcomers of all workers.
+    newcomers: NewcomerCounts,
+    /// What changes beside them.
+    delta: Delta,
+}
 
 impl Prepared<'_> {
     /// Reads a part of the inputs and writes what comes of it. The lines of the last file up to its end, if that is
@@ -48,23 +59,35 @@ impl Prepared<'_> {
         if let Some(peers) = &self.batch.resources.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.frozen_tables.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
-            let epoch =
-                EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
+            let notes_mentioned = self.batch.delete_missing;
+            let epoch = EpochCommand {
+                part,
+                at,
+                ahead,
+                next_content,
+                documents,
+                first_run: first,
+                frozen,
+                job,
+                notes_mentioned,
+            };
             peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
         let base =
-            LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs);
+            LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs)
+                .noting_mentioned(self.batch.delete_missing);
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
-        let (base, loaded, written, mut delta) = found?;
+        let Found { base, loaded, written, newcomers, mut delta } = found?;
         self.count(&loaded, &delta)?;
+        self.tally.contents.0 += newcomers.contents;
         self.epochs += 1;
         self.progress.enter(Stage::Write, 0);
         let seen = self.batch.delete_missing.then(|| seen(&loaded));
-        if delta.documents.is_empty() && seen.is_none() {
+        if delta.documents.is_empty() && newcomers.documents == 0 && seen.is_none() {
             // Nothing is there of it but what was counted.
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before };
@@ -80,16 +103,50 @@ impl Prepared<'_> {
     /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
     fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<Found> {
         let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
-        let own = ids.into_iter().zip(base.finished()).collect();
+        let own = base.newcomers(&loaded.run)?;
+        let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
+        let terms = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.terms() };
+        // Process 0 settles while all workers write what they have read.
+        let (delta, finished) = thread::scope(|scope| {
+            let finishing = scope.spawn(|| base.finish(own, terms, &labels));
+            let delta = self.settle(base, &loaded, terms);
+            let panicked = |_| Err(Error::Worker("a thread that writes newcomers panicked".into()));
+            (delta, finishing.join().unwrap_or_else(panicked))
+        });
+        let own = ids.into_iter().zip(finished?).collect();
         let written = match &self.batch.resources.peers {
             Some(peers) => collect_summaries(peers, &own)?,
             None => own,
         };
-        let mut recollider = Recollider::new(base, &loaded)?;
+        Ok(Found { base: Arc::clone(base), loaded, written, newcomers, delta: delta? })
+    }
+
+    /// Settles what workers do not.
+    fn settle(&self, base: &LoadBase, loaded: &Loaded, terms: LoadNumbers) -> Result<Delta> {
+        let mut recollider = Recollider::new(base, loaded)?;
         let contractor = self.contractor();
         let tables = (&self.writer.snapshot().tables(), base.tables());
-        let delta = compute_delta(tables, &loaded, self.terms(), contractor.as_ref(), &mut recollider)?;
-        Ok((Arc::clone(base), loaded, written, delta))
+        compute_delta(tables, loaded, terms, contractor.as_ref(), &mut recollider)
+    }
+
+    /// The newcomers of all workers of all processes, given those of this one, and the first label of each worker's, which all are
+    /// told; behind them the first that is left.
+    fn count_newcomers(&self, own: Vec<NewcomerCounts>) -> Result<(NewcomerCounts, Vec<u32>)> {
+        let by_worker = match &self.batch.resources.peers {
+            Some(peers) => peers.gather(&own)?.concat(),
+            None => own,
+        };
+        let (mut all, mut labels) = (NewcomerCounts::default(), vec![self.next.next_label]);
+        for counts in by_worker {
+            all.documents += counts.documents;
+            all.contents += counts.contents;
+            all.alone += counts.alone;
+            labels.push(self.next.next_label.saturating_add(all.alone));
+        }
+        if let Some(peers) = &self.batch.resources.peers {
+            peers.broadcast(&(self.terms(), &labels))?;
+        }
+        Ok((all, labels))
     }
 
     /// The counters of this process before an epoch.

@@ -13,6 +13,8 @@ use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::{KeptSketches, LoadBase};
 use crate::collection::load::prepare::beside;
+use crate::collection::load::settle::LoadNumbers;
+use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
 use crate::collection::recompute::leave_out::follow_left_out;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
@@ -125,14 +127,10 @@ fn take_part(
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, sketches) = (ahead.tables(), KeptSketches::of(config));
     let most = resources.memory.unwrap_or(u64::MAX) / 10;
-    let known = Arc::new(LoadBase::new(
-        tables,
-        epoch.next_content,
-        sketches,
-        (epoch.at.0 as u32, epoch.documents),
-        most,
-        runs,
-    ));
+    let known = Arc::new(
+        LoadBase::new(tables, epoch.next_content, sketches, (epoch.at.0 as u32, epoch.documents), most, runs)
+            .noting_mentioned(epoch.notes_mentioned),
+    );
     let request = Request {
         sources: sources.to_vec(),
         protected: Vec::new(),
@@ -147,8 +145,13 @@ fn take_part(
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },
     };
-    flow::assist(request, Arc::clone(progress))?;
+    let run = flow::assist_load(request, Arc::clone(progress))?;
+    let newcomers = known.newcomers(&run)?;
+    let counts: Vec<NewcomerCounts> = newcomers.iter().map(Newcomers::counts).collect();
+    peers.gather(&counts)?;
+    let (terms, labels): (LoadNumbers, Vec<u32>) = peers.receive()?;
+    let finished = known.finish(newcomers, terms, &labels[topology.local_workers()])?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
-    collect_summaries(peers, &ids.zip(known.finished()).collect()).map(drop)
+    collect_summaries(peers, &ids.zip(finished).collect()).map(drop)
 }

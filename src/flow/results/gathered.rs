@@ -7,6 +7,7 @@ use crate::flow::context::RunContext;
 use crate::flow::memory::budget::mapped;
 use crate::flow::records::{Candidate, Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
+use crate::flow::results::settled_by_leader::SettledByLeader;
 use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
 use crate::flow::status::lock;
@@ -27,10 +28,14 @@ pub struct Gathered {
     hot_members: usize,
     /// Records that are not documents.
     pub refused: Vec<Refused>,
-    /// The change that counts of every id, of a load.
+    /// The changes of a load that count, but for new texts under new ids.
     pub changes: Vec<Change>,
     /// Changes that do not count.
     pub superseded: usize,
+    /// The documents of changes that do not count.
+    pub superseded_docs: Vec<Doc>,
+    /// The first documents of texts that stored contents had which no document has any more.
+    pub brought_back: Vec<Doc>,
     /// Counts of the run.
     pub tally: Tally,
     /// Keys ignored as common.
@@ -97,11 +102,23 @@ impl Collector {
         std::mem::take(&mut *lock(&self.gathered))
     }
 
-    /// Adds the changes that count, and how many do not.
-    pub fn add_changes(&self, changes: &[Change], superseded: usize) {
+    /// Adds changes that count; how many do not, and the documents of those.
+    pub fn add_changes(&self, changes: &[Change], (superseded, mut docs): (usize, Vec<Doc>)) {
         let mut gathered = lock(&self.gathered);
         gathered.changes.extend_from_slice(changes);
         gathered.superseded += superseded;
+        gathered.superseded_docs.append(&mut docs);
+    }
+
+    /// Adds the first documents of texts that stored contents had which no document has any more.
+    pub fn add_brought_back(&self, docs: &[Doc]) {
+        lock(&self.gathered).brought_back.extend_from_slice(docs);
+    }
+
+    /// Which documents of a load process 0 settles, as far as all is gathered there; see [`SettledByLeader`].
+    pub fn settled_by_leader(&self, base: Doc, limit: usize) -> (SettledByLeader, Vec<Doc>) {
+        let gathered = lock(&self.gathered);
+        (SettledByLeader::of(&gathered, base, limit), gathered.warnings.docs().collect())
     }
 
     /// Adds documents that are not the first of their text.

@@ -1,9 +1,11 @@
 //! From what the dataflow of a load found to what it changes: documents, contents, components. What becomes of clusters is
-//! worked out once a load, when all of it is settled: see `diff_clusters.rs`.
+//! worked out once a load, when all of it is settled: see `diff_clusters.rs`. Newcomers are settled by the workers that have read
+//! them, the rest here.
 
 mod components;
 mod contents;
 mod documents;
+pub(in crate::collection) mod newcomers;
 mod span;
 
 use hashbrown::{HashMap, HashSet};
@@ -19,7 +21,7 @@ use crate::error::Result;
 use crate::flow::{Change, Contractor, Loaded};
 
 /// What a load is settled with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LoadNumbers {
     /// The load's number.
     pub load: u32,

@@ -1,29 +1,30 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+mod worker_run;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 
-use crate::collection::run::schema::{
-    DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS,
-};
+use worker_run::WorkerRun;
+
+use crate::collection::load::settle::LoadNumbers;
+use crate::collection::load::settle::newcomers::Newcomers;
+use crate::collection::run::schema::{DIGESTS, DOCUMENTS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::{PostingForm, PostingRows, live_postings};
-use crate::collection::tables::records::RecordWriter;
-use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
+use crate::collection::tables::postings::{PostingForm, live_postings};
+use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
-use crate::collection::tables::tokens::TokenWriter;
 use crate::config::Config;
-use crate::document::Doc;
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{KeptText, LoadKeeper, Posting, Stored};
-use crate::limits::MAX_WORKERS;
+use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
 use crate::similarity::AcceptanceRule;
-use crate::sketch::sign;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -46,7 +47,18 @@ pub struct LoadBase {
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
     records: Mutex<Vec<Option<RunWriter>>>,
-    finished: Arc<Mutex<Vec<Finished>>>,
+    written: Arc<Mutex<Written>>,
+    /// Whether it is noted which ids the load mentions.
+    notes_mentioned: bool,
+}
+
+/// What workers have written, by worker.
+#[derive(Debug, Default)]
+struct Written {
+    /// Runs that newcomers have yet to be added to.
+    runs: Vec<(usize, RunWriter)>,
+    /// What those for records hold.
+    records: Vec<(usize, RunSummary)>,
 }
 
 /// What is kept of sketches.
@@ -70,9 +82,6 @@ impl KeptSketches {
     }
 }
 
-/// What a run has: by worker, those for records after all others.
-type Finished = (usize, RunSummary);
-
 impl LoadBase {
     /// The tables of a commit, or of the epochs before in this `load`, with so many documents, whose contents are all below `next`; of
     /// new texts `sketches` are kept, and `most` bytes of memory may be taken. Each worker will write one of the runs, and one of those
@@ -87,7 +96,7 @@ impl LoadBase {
     ) -> LoadBase {
         let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (ids, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
+        let (ids, dead, written) = (Default::default(), OnceLock::new(), Arc::default());
         LoadBase {
             tables,
             next,
@@ -101,8 +110,14 @@ impl LoadBase {
             cursors: SetCursors::default(),
             runs,
             records,
-            finished,
+            written,
+            notes_mentioned: false,
         }
+    }
+
+    /// The same, where it is noted which ids the load mentions.
+    pub fn noting_mentioned(self, notes_mentioned: bool) -> LoadBase {
+        LoadBase { notes_mentioned, ..self }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -150,12 +165,53 @@ impl LoadBase {
         &self.tables
     }
 
-    /// What the runs have, in the order of workers; then those for records.
-    pub fn finished(&self) -> Vec<RunSummary> {
-        let mut finished = std::mem::take(&mut *lock(&self.finished));
-        finished.sort_unstable_by_key(|(worker, _)| *worker);
-        finished.into_iter().map(|(_, summary)| summary).collect()
+    /// The newcomers that the workers of this process have read, by worker.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn newcomers<'a>(&self, run: &'a RunParts) -> Result<Vec<Newcomers<'a>>> {
+        let workers = run.context.topology.local_workers();
+        in_threads(workers, |worker| Newcomers::of(run, worker))
     }
+
+    /// Adds newcomers to the runs of their workers, and ends these. The components of those that are alone have labels from a number
+    /// on, which is given by worker. What the runs hold, in the order of workers; then those for records.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(
+        &self,
+        newcomers: Vec<Newcomers<'_>>,
+        terms: LoadNumbers,
+        labels: &[u32],
+    ) -> Result<Vec<RunSummary>> {
+        let Written { mut runs, mut records } = std::mem::take(&mut *lock(&self.written));
+        runs.sort_unstable_by_key(|(worker, _)| *worker);
+        records.sort_unstable_by_key(|(worker, _)| *worker);
+        let work = runs.into_iter().zip(newcomers).zip(labels);
+        let summaries = in_threads(work, |(((_, mut run), newcomers), label)| {
+            newcomers.write(&mut run, (terms, *label, self.notes_mentioned))?;
+            // Nothing is made durable that is removed at once.
+            if run.is_empty() {
+                return Ok(RunSummary { bytes: 0, sections: Vec::new() });
+            }
+            run.finish()
+        });
+        Ok(summaries?.into_iter().chain(records.into_iter().map(|(_, summary)| summary)).collect())
+    }
+}
+
+/// Does something with each value in a thread of its own; what comes of each, in their order.
+fn in_threads<T: Send, U: Send>(
+    values: impl Iterator<Item = T>,
+    work: impl Fn(T) -> Result<U> + Sync,
+) -> Result<Vec<U>> {
+    let work = &work;
+    thread::scope(|scope| {
+        let threads: Vec<_> = values.map(|value| scope.spawn(move || work(value))).collect();
+        let panicked = |_| Err(Error::Worker("a thread that writes what a worker has read panicked".into()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    })
 }
 
 /// One in so many documents looked up one by one costs as much as reading all of them.
@@ -237,11 +293,24 @@ impl Stored for LoadBase {
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
         self.tables.newest(DIGESTS, digests, &mut |at, run, row| {
             let found = StoredDigest::of_row(row);
-            if found.is_live() {
-                each(at, self.below_next(found.content, run.path())?);
-            }
+            let content = match found.is_live() {
+                true => self.below_next(found.content, run.path())?,
+                false => NO_DOC,
+            };
+            each(at, content);
             Ok(())
         })
+    }
+
+    fn known_ids(&self, ids: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.tables.newest(DOCUMENTS, ids, &mut |at, _, _| {
+            each(at);
+            Ok(())
+        })
+    }
+
+    fn notes_mentioned(&self) -> bool {
+        self.notes_mentioned
     }
 
     fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
@@ -273,138 +342,9 @@ impl Stored for LoadBase {
 
     fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>> {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
-        let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
-        let tokens = match self.sketches.ngram {
-            Some(ngram) => Some(TokenWriter::begin(ngram, &mut writer)?),
-            None => writer.heap(SETS).map(|()| None)?,
-        };
+        let writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
-        let records = records.map(RecordWriter::new).transpose()?;
-        let finished = Arc::clone(&self.finished);
-        let (texts, scopes, signatures, signed) =
-            (Vec::new(), Vec::new(), StoredSignatures::default(), self.sketches.signed);
-        Ok(Box::new(WorkerRun {
-            worker,
-            writer,
-            records,
-            tokens,
-            texts,
-            scopes,
-            signed,
-            signatures,
-            rows: PostingRows::new(self.sketches.postings),
-            posting: false,
-            finished,
-        }))
-    }
-}
-
-/// The run of one worker: sets or tokens, then texts, their scopes where not all documents are compared, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
-#[derive(Debug)]
-struct WorkerRun {
-    worker: usize,
-    finished: Arc<Mutex<Vec<Finished>>>,
-    writer: RunWriter,
-    records: Option<RecordWriter>,
-    /// The tokens of texts, if these are kept in place of sets.
-    tokens: Option<TokenWriter>,
-    texts: Vec<StoredText>,
-    /// The scopes of texts, where not all documents are compared.
-    scopes: Vec<StoredScope>,
-    signed: Option<AcceptanceRule>,
-    signatures: StoredSignatures,
-    rows: PostingRows,
-    posting: bool,
-}
-
-/// The signatures of texts, in the order of these.
-#[derive(Debug, Default)]
-struct StoredSignatures {
-    /// Their words, one after the other.
-    words: Vec<u64>,
-    /// Where each ends.
-    ends: Vec<u64>,
-}
-
-impl WorkerRun {
-    /// Writes the texts with their signatures and begins the postings.
-    fn all_read(&mut self) -> Result<()> {
-        if self.posting {
-            return Ok(());
-        }
-        self.posting = true;
-        let mut texts = std::mem::take(&mut self.texts);
-        if let Some(tokens) = &mut self.tokens {
-            tokens.finish(&mut self.writer)?;
-            let mut places = tokens.places();
-            texts.iter_mut().for_each(|text| text.put(places.next().expect("each text has been written")));
-        }
-        self.writer.rows(TEXTS.kind, TEXTS.shape)?;
-        texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
-        let scopes = std::mem::take(&mut self.scopes);
-        if !scopes.is_empty() {
-            self.writer.rows(SCOPES.kind, SCOPES.shape)?;
-            scopes.iter().try_for_each(|scope| self.writer.push(&scope.to_row()))?;
-        }
-        if self.signed.is_some() {
-            let StoredSignatures { words, ends } = std::mem::take(&mut self.signatures);
-            self.writer.heap(PARITIES)?;
-            self.writer.push(&words)?;
-            self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
-            let mut start = 0;
-            for (text, end) in texts.iter().zip(ends) {
-                let row = StoredSignature { content: text.content, start, words: end - start };
-                self.writer.push(&row.to_row())?;
-                start = end;
-            }
-        }
-        self.writer.rows(POSTINGS.kind, POSTINGS.shape)
-    }
-}
-
-impl LoadKeeper for WorkerRun {
-    fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()> {
-        self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
-    }
-
-    fn text(&mut self, doc: Doc, text: &KeptText<'_>) -> Result<()> {
-        let KeptText { digest, salt, set, tokens } = *text;
-        let start = match &mut self.tokens {
-            // Where tokens are is known once all are written.
-            Some(writer) => writer.push(tokens, &mut self.writer).map(|()| 0)?,
-            None => {
-                let start = self.writer.position();
-                self.writer.push(set)?;
-                start
-            }
-        };
-        if let Some(rule) = self.signed {
-            sign(rule.own_words(set), &mut self.signatures.words);
-            self.signatures.ends.push(self.signatures.words.len() as u64);
-        }
-        let (content, size) = (u64::from(doc), set.len() as u32);
-        self.texts.push(StoredText { content, start, ordinal: 0, size, digest });
-        self.scopes.extend(salt.map(|salt| StoredScope { content, salt }));
-        Ok(())
-    }
-
-    fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
-        self.all_read()?;
-        self.rows.push(bucket.iter().rev(), &mut |row| self.writer.push(row))
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<()> {
-        self.all_read()?;
-        self.rows.flush(&mut |row| self.writer.push(row))?;
-        // Nothing is made durable that is removed at once.
-        let summary = match self.writer.is_empty() {
-            true => RunSummary { bytes: 0, sections: Vec::new() },
-            false => self.writer.finish()?,
-        };
-        let records = self.records.map(RecordWriter::finish).transpose()?;
-        let mut finished = lock(&self.finished);
-        finished.push((self.worker, summary));
-        finished.extend(records.map(|summary| (MAX_WORKERS + self.worker, summary)));
-        Ok(())
+        let written = Arc::clone(&self.written);
+        Ok(Box::new(WorkerRun::begin(worker, (writer, records), self.sketches, written)?))
     }
 }
