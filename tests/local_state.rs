@@ -10,7 +10,9 @@ use serde_json::Value;
 use crate::support::PAGE;
 use crate::support::job::Shape;
 use crate::support::loads::{Seen, Step, counted, files, whole};
-use crate::support::local::{MANY, STATE, States, in_place, kept, machine, manifests, named, pool, runs};
+use crate::support::local::{
+    MANY, POOLED, STATE, States, in_place, kept, machine, manifests, named, pool, runs,
+};
 use crate::support::program::Dir;
 use crate::support::texts::{Random, line};
 
@@ -26,15 +28,17 @@ const HISTORY: [(Step, Shape, &str); 5] = [
 /// The collection `c` is like `one`, of which everything is in one folder; all that it is made of is whole and in its place.
 #[track_caller]
 fn check(dir: &Dir, states: States, what: &str) {
-    Seen::of(dir, "one").assert_eq(&Seen::of(dir, "c"), what);
-    assert_eq!(counted(dir, "one"), counted(dir, "c"), "{what}");
-    if states == States::Apart {
-        in_place(dir, what);
-        pool(dir);
-        dir.alike("fsck c --local-state pool", None).ok();
-    } else {
-        dir.alike("fsck c --local-state state", None).ok();
-    }
+    let at_hand = match states {
+        States::Apart => {
+            in_place(dir, what);
+            pool(dir);
+            POOLED
+        }
+        States::OneFolder => "c --local-state state",
+    };
+    Seen::of(dir, "one").assert_eq(&Seen::of(dir, at_hand), what);
+    assert_eq!(counted(dir, "one"), counted(dir, at_hand), "{what}");
+    dir.alike(&format!("fsck {at_hand}"), None).ok();
 }
 
 /// Follows the history with one worker and with many processes, each with a folder of its own, under a configuration that
@@ -144,9 +148,13 @@ fn whatever_page_is_damaged_a_load_is_done_or_changes_nothing() {
             break;
         }
     }
-    let clusters = || dir.alike("clusters c --json", None).ok().stdout;
+    let clusters = || {
+        pool(&dir);
+        dir.alike(&format!("clusters {POOLED} --json"), None).ok().stdout
+    };
     let after = clusters();
     copied(&dir.join("before"), &dir.join("c"));
+    copied(&dir.join("before-state"), &state);
     let before = clusters();
     assert_ne!(before, after);
     let mut refused = 0;

@@ -98,3 +98,60 @@ impl SettledByLeader {
         bits[from..end].copy_from_slice(&words);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::flow::records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair};
+
+    const BASE: Doc = 8;
+    const LIMIT: Doc = 300;
+
+    /// What some workers have found: documents of changes, superseded ones, ones with a text from before; copies; links.
+    fn gathered(
+        (changed, superseded, back): (Vec<Doc>, Vec<Doc>, Vec<Doc>),
+        copies: &[(Doc, Option<Doc>)],
+        links: &[(Doc, Doc)],
+    ) -> Gathered {
+        let change =
+            |doc| Change { id: u128::from(doc), position: 0, doc: Some(doc), kind: ChangeKind::Empty };
+        let copy =
+            |(doc, first): &(Doc, Option<Doc>)| ExactDuplicate { doc: *doc, first: first.unwrap_or(NO_DOC) };
+        let link = |(a, b): &(Doc, Doc)| Candidate { pair: Pair::new(*a, *b), shared: 1 };
+        let mut gathered = Gathered::default();
+        gathered.changes = changed.into_iter().map(change).collect();
+        (gathered.superseded_docs, gathered.brought_back) = (superseded, back);
+        gathered.copies = copies.iter().map(copy).collect();
+        gathered.links = links.iter().map(link).collect();
+        gathered
+    }
+
+    proptest! {
+        /// Beside the obvious: whoever is named anywhere. In pieces it comes to the same.
+        #[test]
+        fn newcomers_are_what_nothing_speaks_of(
+            some in (prop::collection::vec(BASE..LIMIT, 0..9), prop::collection::vec(BASE..LIMIT, 0..9), prop::collection::vec(BASE..LIMIT, 0..9)),
+            copies in prop::collection::vec((BASE..LIMIT, prop::option::of(0..LIMIT)), 0..20),
+            links in prop::collection::vec((0..LIMIT, BASE..LIMIT), 0..20),
+        ) {
+            let links: Vec<_> = links.into_iter().filter(|(a, b)| a != b).collect();
+            let gathered = gathered(some.clone(), &copies, &links);
+            let settled = SettledByLeader::of(&gathered, BASE, LIMIT as usize);
+            let mut told = SettledByLeader::default();
+            settled.pieces().into_iter().rev().for_each(|piece| told.take(BASE, piece));
+            for doc in BASE..LIMIT {
+                let known = [&some.0, &some.1, &some.2].iter().any(|docs| docs.contains(&doc))
+                    || copies.iter().any(|(copy, first)| *copy == doc && first.is_some_and(|first| first < BASE));
+                let touched = known
+                    || copies.iter().any(|(_, first)| *first == Some(doc))
+                    || links.iter().any(|(a, b)| *a == doc || *b == doc);
+                for settled in [&settled, &told] {
+                    prop_assert_eq!(settled.has_document(doc), known);
+                    prop_assert_eq!(settled.has_content(doc), touched);
+                }
+            }
+        }
+    }
+}
