@@ -240,7 +240,7 @@ impl Prepared<'_> {
 
     /// Names runs in the next commit, those that hold anything.
     pub(in crate::collection::load) fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
-        let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
+        let holds = |(_, summary): &&(u64, RunSummary)| !summary.is_empty();
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {
