@@ -13,7 +13,7 @@ use crate::support::loads::{Seen, Step, counted, files, whole};
 use crate::support::local::{
     MANY, POOLED, STATE, States, in_place, kept, machine, manifests, named, pool, runs,
 };
-use crate::support::program::Dir;
+use crate::support::program::{Dir, Ran};
 use crate::support::texts::{Random, line};
 
 /// What happens to a collection: a step, in which shape, with which flags beside.
@@ -100,6 +100,39 @@ fn local_features() {
 fn local_shingles_and_exact() {
     follow(States::Apart, "--config none.toml --clustering guarantee");
     follow(States::OneFolder, "--method exact --store-text");
+}
+
+/// Documents that another process keeps since an early epoch, which a later one replaces, deletes or brings again as they were: all
+/// is counted as if there were one epoch and one process.
+#[test]
+fn local_newcomers_that_a_later_epoch_replaces() {
+    let (dir, mut random) = (Dir::new(), Random(29));
+    let mut lines: Vec<String> =
+        (0..600).map(|id| line(&format!("d{id}"), &format!("{id} {}", random.below(40)))).collect();
+    for id in (0..600).step_by(2) {
+        lines.push(match id % 6 {
+            0 => line(&format!("d{id}"), &format!("another text {id} {}", random.below(40))),
+            2 => format!("{{\"id\":\"d{id}\",\"op\":\"delete\"}}\n"),
+            _ => lines[id].clone(),
+        });
+    }
+    lines.extend((0..90).map(|id| line(&format!("d{id}"), &format!("the third text of {id}"))));
+    dir.write("in.jsonl", lines.concat());
+    let report = |ran: Ran| {
+        let mut report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        ["seconds", "epochs", "contents"]
+            .iter()
+            .for_each(|key| drop(report.as_object_mut().unwrap().remove(*key)));
+        report
+    };
+    let flags = "--json --quiet --ngram 1 --threshold 0.5";
+    let want = report(dir.alike(&format!("load one in.jsonl -w 1 {flags}"), None).ok());
+    for shape in [(2, 1), (3, 2)] {
+        let _ = fs::remove_dir_all(dir.join("c"));
+        let ran = States::Apart.done(&dir, shape, &format!("load c in.jsonl --epoch 4K {flags}"));
+        assert_eq!(report(ran), want, "{shape:?}");
+        check(&dir, States::Apart, &format!("{shape:?}"));
+    }
 }
 
 /// Copies a folder, files and all, over what is there.

@@ -114,7 +114,7 @@ impl Prepared<'_> {
     }
 
     /// The tables before and after the load, and the runs between them.
-    fn load_tables(&self) -> LoadTables {
+    pub(in crate::collection::load) fn load_tables(&self) -> LoadTables {
         let (before, after) = (self.writer.snapshot().tables(), self.ahead.tables());
         let (mut new, mut elsewhere) = (Tables::default(), Tables::default());
         let runs = self.ahead.manifest().runs.iter().zip(&after.runs).skip(before.runs.len());
@@ -122,7 +122,7 @@ impl Prepared<'_> {
             let of = if entry.keeper.is_some() { &mut elsewhere } else { &mut new };
             of.runs.push(Arc::clone(run));
         }
-        LoadTables { before, after, new, elsewhere }
+        LoadTables { before, after, new, elsewhere, replaced_elsewhere: self.tally.replaced_elsewhere }
     }
 
     /// What divides components, if clusters are parts of them.

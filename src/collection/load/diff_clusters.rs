@@ -65,8 +65,10 @@ pub struct LoadTables {
     /// The runs between them but for `elsewhere`.
     pub new: Tables,
     /// Those of them that other processes keep to themselves. These hold newcomers and nothing else, of contents that are alone unless
-    /// `new` says otherwise: there are so many documents more, and all else about them is in `new`.
+    /// `new` says otherwise: there are as many documents more, and all else about them is in `new`.
     pub elsewhere: Tables,
+    /// How many documents of `elsewhere` have another row in `new`.
+    pub replaced_elsewhere: u64,
 }
 
 /// Works out what becomes of documents and clusters.
@@ -82,7 +84,9 @@ pub fn diff_clusters(
     (progress, budget): (&Progress, &Budget),
 ) -> Result<ClusterDiff> {
     let rows = tables.elsewhere.having(DOCUMENTS).filter_map(|run| run.rows(DOCUMENTS.kind));
-    let outcome = ClusterDiff { added: rows.map(RowsReader::len).sum(), ..ClusterDiff::default() };
+    let elsewhere: u64 = rows.map(RowsReader::len).sum();
+    let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
+    let outcome = ClusterDiff { added, ..ClusterDiff::default() };
     let (contents, gone) = (Vec::new(), Vec::new());
     let mut diffing = Diffing { tables, progress, budget, outcome, contents, gone };
     diffing.documents()?;
@@ -159,12 +163,7 @@ impl Diffing<'_> {
     fn count(&mut self, batch: Vec<(u128, Option<u128>, Option<String>)>) -> Result<()> {
         let ids: Vec<u128> = batch.iter().map(|(id, ..)| *id).collect();
         let before = newest_documents(&self.tables.before, &ids, false)?;
-        let others: Vec<u128> = ids.into_iter().filter(|id| !before.contains_key(id)).collect();
-        let counted = newest_documents(&self.tables.elsewhere, &others, false)?;
         for (id, now, name) in batch {
-            if counted.contains_key(&id) {
-                self.outcome.added -= 1;
-            }
             let was = before.get(&id).filter(|member| member.document.live);
             match (was.map(|member| member.document.fingerprint), now) {
                 (None, Some(_)) => self.outcome.added += 1,

@@ -125,8 +125,7 @@ impl Prepared<'_> {
     fn settle(&self, base: &LoadBase, loaded: &Loaded, terms: LoadNumbers) -> Result<Delta> {
         let mut recollider = Recollider::new(base, loaded)?;
         let contractor = self.contractor();
-        let tables = (&self.writer.snapshot().tables(), base.tables());
-        compute_delta(tables, loaded, terms, contractor.as_ref(), &mut recollider)
+        compute_delta(&self.load_tables(), loaded, terms, contractor.as_ref(), &mut recollider)
     }
 
     /// The newcomers of all workers of all processes, given those of this one, and the first label of each worker's, which all are
@@ -196,6 +195,7 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
+        tally.replaced_elsewhere += delta.replaced_elsewhere;
         tally.text_bytes += loaded.tally.text_bytes;
         tally.too_few_terms += loaded.tally.too_few_terms;
         tally.missing_date += loaded.tally.missing_date;
