@@ -454,6 +454,7 @@
 //! - `flow/results/warnings.rs` - documents that a user is warned about
 //! - `flow/results/findings.rs` - clusters, and which documents are removed
 //! - `flow/results/settled_by_leader.rs` - which documents of a load process 0 settles
+//! - `flow/results/settling.rs` - what a process knows of that
 //! - `flow/results/gathered.rs` - what the workers of a run hand in
 //!
 //! Many processes:
@@ -615,6 +616,8 @@
 //! - `collection/load/mod.rs` - the parts of a load
 //! - `collection/load/load_base/mod.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/load/load_base/worker_run.rs` - the run of a worker
+//! - `collection/load/load_base/written.rs` - what workers have written
+//! - `collection/load/load_base/kept_sketches.rs` - what is kept of sketches
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/load/follow.rs` - a load as followers see it

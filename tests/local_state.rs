@@ -203,6 +203,11 @@ fn whatever_page_is_damaged_a_load_is_done_or_changes_nothing() {
             let ended = States::Apart.job(&dir, shape, &load);
             let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
             let what = format!("{run}, page {page}: {codes:?}: {}{}", ended[0].stderr, ended[1].stderr);
+            // What was damaged is looked at, too, unless it was merged.
+            let path = kept(&dir, 1).0.join(&run);
+            if path.exists() {
+                fs::write(path, &whole).unwrap();
+            }
             if codes == [Some(0), Some(0)] {
                 assert!(clusters() == after, "{what}");
             } else {

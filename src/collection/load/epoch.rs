@@ -12,7 +12,8 @@ use crate::collection::distributed::protocol::{
     EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
 };
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::{KeptSketches, LoadBase};
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::kept_sketches::KeptSketches;
 use crate::collection::load::prepare::Prepared;
 use crate::collection::load::recollider::Recollider;
 use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
@@ -34,6 +35,19 @@ struct Found {
     newcomers: NewcomerCounts,
     /// What changes beside them.
     delta: Delta,
+}
+
+/// Does two things at once. Both are done, whatever comes of either.
+fn beside<T: Send, U>(
+    one: impl FnOnce() -> Result<T> + Send,
+    other: impl FnOnce() -> Result<U>,
+) -> Result<(T, U)> {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let panicked = |_| Err(Error::Worker("a thread that writes newcomers panicked".into()));
+        Ok((one.join().unwrap_or_else(panicked)?, other?))
+    })
 }
 
 impl Prepared<'_> {
@@ -106,19 +120,21 @@ impl Prepared<'_> {
         let own = base.newcomers(&loaded.run)?;
         let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
         let terms = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.terms() };
-        // Process 0 settles while all workers write what they have read.
-        let (delta, finished) = thread::scope(|scope| {
-            let finishing = scope.spawn(|| base.finish(own, terms, &labels));
-            let delta = self.settle(base, &loaded, terms);
-            let panicked = |_| Err(Error::Worker("a thread that writes newcomers panicked".into()));
-            (delta, finishing.join().unwrap_or_else(panicked))
-        });
-        let own = ids.into_iter().zip(finished?).collect();
-        let written = match &self.batch.resources.peers {
-            Some(peers) => collect_summaries(peers, &own)?,
-            None => own,
+        let peers = self.batch.resources.peers.as_deref();
+        let finish = || {
+            let own = ids.into_iter().zip(base.finish(own, terms, &labels)?).collect();
+            match peers {
+                Some(peers) => collect_summaries(peers, &own),
+                None => Ok(own),
+            }
         };
-        Ok(Found { base: Arc::clone(base), loaded, written, newcomers, delta: delta? })
+        let settle = || self.settle(base, &loaded, terms);
+        // Where all workers contract links they must have written what they have read. Else process 0 settles meanwhile.
+        let (written, delta) = match self.contractor() {
+            Some(_) => (finish()?, settle()?),
+            None => beside(finish, settle)?,
+        };
+        Ok(Found { base: Arc::clone(base), loaded, written, newcomers, delta })
     }
 
     /// Settles what workers do not.

@@ -1,9 +1,8 @@
 //! What the processes of a load tell each other once all is found: process 0 which documents it settles, and the others what
 //! they know of these.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
-use hashbrown::HashMap;
 use timely::worker::Worker;
 
 use crate::document::Doc;
@@ -13,40 +12,6 @@ use crate::flow::distributed::exchange_all::exchange_all;
 use crate::flow::memory::spill::SLICE;
 use crate::flow::results::settled_by_leader::{SettledByLeader, SettledPiece};
 use crate::flow::run::RunParts;
-use crate::flow::status::lock;
-
-/// What is known of settling in a process.
-#[derive(Debug, Default)]
-pub struct SettlingRows {
-    settled: OnceLock<SettledByLeader>,
-    told: Mutex<Told>,
-    far: Mutex<HashMap<Doc, FarRow>>,
-}
-
-/// What process 0 has told so far.
-#[derive(Debug, Default)]
-struct Told {
-    settled: SettledByLeader,
-    named: Vec<Doc>,
-}
-
-impl SettlingRows {
-    /// Which documents process 0 settles: known once the dataflows of a load have ended.
-    pub fn settled(&self) -> &SettledByLeader {
-        self.settled.get_or_init(|| std::mem::take(&mut lock(&self.told).settled))
-    }
-
-    /// Makes known, in process 0, which these are.
-    pub fn publish(&self, settled: SettledByLeader) {
-        let first = self.settled.set(settled).is_ok();
-        debug_assert!(first, "it is found once");
-    }
-
-    /// The documents of other processes, of which these have told.
-    pub fn take_far(&self) -> HashMap<Doc, FarRow> {
-        std::mem::take(&mut *lock(&self.far))
-    }
-}
 
 /// What process 0 tells another one.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -83,7 +48,7 @@ pub fn share_settling(worker: &mut Worker, run: &Arc<RunParts>) {
     if context.status.failed() {
         return;
     }
-    let named = lock(&run.settling.told).named.clone();
+    let named = run.settling.named();
     let settled = run.settling.settled();
     let sends = topology.process() != 0;
     let own = worker.index();
@@ -99,7 +64,7 @@ pub fn share_settling(worker: &mut Worker, run: &Arc<RunParts>) {
         rows,
         |_: &FarRow| 0,
         move |rows| {
-            lock(&taking.settling.far).extend(rows.into_iter().map(|row| (row.doc, row)));
+            taking.settling.add_far(rows);
             Ok(())
         },
     );
@@ -108,7 +73,10 @@ pub fn share_settling(worker: &mut Worker, run: &Arc<RunParts>) {
 /// What process 0 tells, which it finds.
 fn pieces(run: &RunParts) -> Vec<ToldPiece> {
     let catalogue = &run.documents.catalogue;
-    let (settled, named) = run.collector.settled_by_leader(catalogue.base(), catalogue.doc_limit());
+    let (base, limit) = (catalogue.base(), catalogue.doc_limit());
+    let (settled, named) = run
+        .collector
+        .look(|gathered| (SettledByLeader::of(gathered, base, limit), gathered.warnings.docs().collect()));
     let mut pieces: Vec<ToldPiece> = settled.pieces().into_iter().map(ToldPiece::Settled).collect();
     run.settling.publish(settled);
     let lines: Vec<(u64, u64)> = run.documents.inputs.units_read().collect();
@@ -122,9 +90,9 @@ fn take(run: &RunParts, piece: ToldPiece) {
     match piece {
         ToldPiece::Settled(piece) => {
             let base = run.documents.catalogue.base();
-            lock(&run.settling.told).settled.take(base, piece);
+            run.settling.take(base, piece);
         }
-        ToldPiece::Named(mut docs) => lock(&run.settling.told).named.append(&mut docs),
+        ToldPiece::Named(docs) => run.settling.add_named(docs),
         ToldPiece::Lines(lines) => {
             let inputs = &run.documents.inputs;
             lines.into_iter().for_each(|(unit, lines)| inputs.set_unit_lines(unit as usize, lines));

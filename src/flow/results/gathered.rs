@@ -7,7 +7,6 @@ use crate::flow::context::RunContext;
 use crate::flow::memory::budget::mapped;
 use crate::flow::records::{Candidate, Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
-use crate::flow::results::settled_by_leader::SettledByLeader;
 use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
 use crate::flow::status::lock;
@@ -115,10 +114,9 @@ impl Collector {
         lock(&self.gathered).brought_back.extend_from_slice(docs);
     }
 
-    /// Which documents of a load process 0 settles, as far as all is gathered there; see [`SettledByLeader`].
-    pub fn settled_by_leader(&self, base: Doc, limit: usize) -> (SettledByLeader, Vec<Doc>) {
-        let gathered = lock(&self.gathered);
-        (SettledByLeader::of(&gathered, base, limit), gathered.warnings.docs().collect())
+    /// Looks at what is there by now.
+    pub fn look<T>(&self, look: impl FnOnce(&Gathered) -> T) -> T {
+        look(&lock(&self.gathered))
     }
 
     /// Adds documents that are not the first of their text.

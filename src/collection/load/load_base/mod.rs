@@ -1,13 +1,17 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+pub(in crate::collection) mod kept_sketches;
 mod worker_run;
+mod written;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use kept_sketches::KeptSketches;
 use worker_run::WorkerRun;
+use written::Written;
 
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::Newcomers;
@@ -16,15 +20,13 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::{PostingForm, live_postings};
+use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
-use crate::config::Config;
 use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
-use crate::similarity::AcceptanceRule;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -50,36 +52,6 @@ pub struct LoadBase {
     written: Arc<Mutex<Written>>,
     /// Whether it is noted which ids the load mentions.
     notes_mentioned: bool,
-}
-
-/// What workers have written, by worker.
-#[derive(Debug, Default)]
-struct Written {
-    /// Runs that newcomers have yet to be added to.
-    runs: Vec<(usize, RunWriter)>,
-    /// What those for records hold.
-    records: Vec<(usize, RunSummary)>,
-}
-
-/// What is kept of sketches.
-#[derive(Clone, Copy, Debug)]
-pub struct KeptSketches {
-    /// Of sketches of which rule the own words are signed, if they are.
-    signed: Option<AcceptanceRule>,
-    /// Tokens of a shingle, where tokens are kept in place of sketches.
-    ngram: Option<usize>,
-    postings: PostingForm,
-}
-
-impl KeptSketches {
-    /// What a collection of this configuration keeps.
-    pub fn of(config: &Config) -> KeptSketches {
-        KeptSketches {
-            signed: config.signed(),
-            ngram: config.sketched_by_tokens(),
-            postings: PostingForm::of(config),
-        }
-    }
 }
 
 impl LoadBase {

@@ -1,9 +1,10 @@
 //! The run that a worker of a load writes: what it keeps of texts as they are read, the postings of its keys, and then what
 //! becomes of the newcomers that it has read.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::collection::load::load_base::{KeptSketches, Written, lock};
+use crate::collection::load::load_base::kept_sketches::KeptSketches;
+use crate::collection::load::load_base::written::Written;
 use crate::collection::run::schema::{PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::postings::PostingRows;
@@ -144,7 +145,7 @@ impl LoadKeeper for WorkerRun {
         self.all_read()?;
         self.rows.flush(&mut |row| self.writer.push(row))?;
         let records = self.records.map(RecordWriter::finish).transpose()?;
-        let mut written = lock(&self.written);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         written.runs.push((self.worker, self.writer));
         written.records.extend(records.map(|summary| (self.worker, summary)));
         Ok(())
