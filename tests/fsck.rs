@@ -38,7 +38,7 @@ const WRONG_ROWS: [(&str, &str, &str, Change); 40] = [
     ("its content is not live", "members", "contents", |row| set(row, 1, 0)),
     ("its content is not live", "digests", "contents", |row| set(row, 1, 0)),
     ("its content is not live", "components", "contents", |row| set(row, 1, 0)),
-    ("its content has another label", "components", "contents", |row| row[2] > 0 && set(row, 2, 0)),
+    ("its content has another label", "components", "contents", |row| row[1] > 0 && add(row, 2, 1)),
     ("its ends are in two components", "links", "contents", |row| row[0] == 0 && set(row, 2, 3)),
     ("its id has another digest", "documents", "documents", |row| add(row, 0, 1)),
     ("it comes from loads that cannot be", "documents", "documents", |row| add(row, 3, 1 << 40)),

@@ -26,7 +26,7 @@ use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
 /// What was found in an epoch.
-struct Found {
+struct EpochFindings {
     base: Arc<LoadBase>,
     loaded: Loaded,
     /// What the runs of all workers hold, by id.
@@ -95,7 +95,7 @@ impl Prepared<'_> {
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
-        let Found { base, loaded, written, newcomers, mut delta } = found?;
+        let EpochFindings { base, loaded, written, newcomers, mut delta } = found?;
         self.count(&loaded, &delta)?;
         self.tally.contents.0 += newcomers.contents;
         self.epochs += 1;
@@ -115,7 +115,7 @@ impl Prepared<'_> {
     }
 
     /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
-    fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<Found> {
+    fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<EpochFindings> {
         let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
         let own = base.newcomers(&loaded.run)?;
         let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
@@ -134,7 +134,7 @@ impl Prepared<'_> {
             Some(_) => (finish()?, settle()?),
             None => beside(finish, settle)?,
         };
-        Ok(Found { base: Arc::clone(base), loaded, written, newcomers, delta })
+        Ok(EpochFindings { base: Arc::clone(base), loaded, written, newcomers, delta })
     }
 
     /// Settles what workers do not.

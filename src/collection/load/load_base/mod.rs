@@ -11,7 +11,7 @@ use std::thread;
 
 use kept_sketches::KeptSketches;
 use worker_run::WorkerRun;
-use written::Written;
+use written::WorkersWritten;
 
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::Newcomers;
@@ -49,7 +49,7 @@ pub struct LoadBase {
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
     records: Mutex<Vec<Option<RunWriter>>>,
-    written: Arc<Mutex<Written>>,
+    written: Arc<Mutex<WorkersWritten>>,
     /// Whether it is noted which ids the load mentions.
     notes_mentioned: bool,
 }
@@ -157,7 +157,7 @@ impl LoadBase {
         terms: LoadNumbers,
         labels: &[u32],
     ) -> Result<Vec<RunSummary>> {
-        let Written { mut runs, mut records } = std::mem::take(&mut *lock(&self.written));
+        let WorkersWritten { mut runs, mut records } = std::mem::take(&mut *lock(&self.written));
         runs.sort_unstable_by_key(|(worker, _)| *worker);
         records.sort_unstable_by_key(|(worker, _)| *worker);
         let work = runs.into_iter().zip(newcomers).zip(labels);

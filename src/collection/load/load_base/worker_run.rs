@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collection::load::load_base::kept_sketches::KeptSketches;
-use crate::collection::load::load_base::written::Written;
+use crate::collection::load::load_base::written::WorkersWritten;
 use crate::collection::run::schema::{PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::postings::PostingRows;
@@ -21,7 +21,7 @@ use crate::sketch::sign;
 #[derive(Debug)]
 pub(super) struct WorkerRun {
     worker: usize,
-    written: Arc<Mutex<Written>>,
+    written: Arc<Mutex<WorkersWritten>>,
     writer: RunWriter,
     records: Option<RecordWriter>,
     /// The tokens of texts, if these are kept in place of sets.
@@ -50,7 +50,7 @@ impl WorkerRun {
         worker: usize,
         (mut writer, records): (RunWriter, Option<RunWriter>),
         sketches: KeptSketches,
-        written: Arc<Mutex<Written>>,
+        written: Arc<Mutex<WorkersWritten>>,
     ) -> Result<WorkerRun> {
         let tokens = match sketches.ngram {
             Some(ngram) => Some(TokenWriter::begin(ngram, &mut writer)?),

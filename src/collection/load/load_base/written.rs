@@ -4,7 +4,7 @@ use crate::collection::run::writer::{RunSummary, RunWriter};
 
 /// What workers have written, by worker.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct WorkersWritten {
     /// Runs that newcomers have yet to be added to.
     pub runs: Vec<(usize, RunWriter)>,
     /// What those for records hold.
