@@ -19,10 +19,10 @@ import time
 from together import free
 
 
-def load(program, file, processes, memory, folder):
+def load(program, file, processes, flags, folder):
     """Seconds, CPU seconds, peak bytes of each process, and bytes that all have sent."""
     state = os.path.join(folder, "state")
-    command = [program, "load", os.path.join(folder, "c"), file, "-w", "1", "--memory", memory, "--json-progress"]
+    command = [program, "load", os.path.join(folder, "c"), file, "-w", "1", *flags, "--json-progress"]
     environment = dict(os.environ)
     if processes > 1:
         environment.update(ALIKE_ADDRESSES=free(processes), ALIKE_SECRET=os.urandom(16).hex())
@@ -67,16 +67,18 @@ def main():
     parser.add_argument("file", metavar="FILE.jsonl")
     parser.add_argument("--processes", type=int, nargs="+", default=[2, 4])
     parser.add_argument("--memory", default="4G", help="--memory of each process [%(default)s]")
+    parser.add_argument("--epoch", help="--epoch of the loads")
     args = parser.parse_args()
     text = sum(len(json.loads(line)["text"].encode()) for line in open(args.file, encoding="utf-8"))
     print(f"{text} bytes of text; --memory {args.memory} each\n")
     print("| processes | seconds | CPU | peak MB of each | first against the most of the others | sent, bytes a byte of text |")
     print("|---:|---:|---:|---|---:|---:|")
+    flags = ["--memory", args.memory, *(["--epoch", args.epoch] if args.epoch else [])]
     expected = None
     for processes in [1, *args.processes]:
         folder = tempfile.mkdtemp(prefix="alike-bench.")
         try:
-            seconds, cpu, peaks, sent = load(args.program, args.file, processes, args.memory, folder)
+            seconds, cpu, peaks, sent = load(args.program, args.file, processes, flags, folder)
             found = held(args.program, folder, processes)
         finally:
             shutil.rmtree(folder)

@@ -73,7 +73,7 @@ impl Prepared<'_> {
         if let Some(peers) = &self.batch.resources.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.frozen_tables.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
-            let notes_mentioned = self.batch.delete_missing;
+            let (notes_mentioned, runs_before) = (self.batch.delete_missing, self.earlier.runs_before);
             let epoch = EpochCommand {
                 part,
                 at,
@@ -83,13 +83,15 @@ impl Prepared<'_> {
                 first_run: first,
                 frozen,
                 job,
+                runs_before,
                 notes_mentioned,
             };
             peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
         let base =
             LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs)
-                .noting_mentioned(self.batch.delete_missing);
+                .noting_mentioned(self.batch.delete_missing)
+                .after_epochs(self.earlier.clone());
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;

@@ -11,8 +11,8 @@ use crate::collection::distributed::protocol::{
 };
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::load_base::kept_sketches::KeptSketches;
+use crate::collection::load::load_base::{EarlierEpochs, LoadBase};
 use crate::collection::load::prepare::beside;
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
@@ -44,6 +44,7 @@ pub fn follow(
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
     let mut frozen_tables: Option<Arc<FrozenTables>> = None;
+    let mut earlier: Option<EarlierEpochs> = None;
     loop {
         let command = peers.receive()?;
         let over = match &command {
@@ -79,8 +80,12 @@ pub fn follow(
                     frozen_tables = frozen(&ahead.tables())?;
                 }
                 let known = (&*sources, &left_out, frozen_tables.clone());
+                let earlier = earlier.get_or_insert_with(|| match epoch.at.1 {
+                    1 => EarlierEpochs::none(epoch.runs_before, resources.memory.unwrap_or(u64::MAX) / 10),
+                    _ => EarlierEpochs::unknown(epoch.runs_before),
+                });
                 let means = beside(resources.clone(), &left_out)?;
-                match take_part(&ahead, &epoch, known, &means, peers, progress) {
+                match take_part(&ahead, (&epoch, earlier), known, &means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
                         done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
@@ -113,7 +118,7 @@ pub fn follow(
 /// Takes part in an epoch.
 fn take_part(
     ahead: &Snapshot,
-    epoch: &EpochCommand,
+    (epoch, earlier): (&EpochCommand, &EarlierEpochs),
     (sources, left_out, frozen_tables): (&[Source], &LeftOutPositions, Option<Arc<FrozenTables>>),
     resources: &Resources,
     peers: &Arc<Peers>,
@@ -130,7 +135,8 @@ fn take_part(
     let most = resources.memory.unwrap_or(u64::MAX) / 10;
     let known = Arc::new(
         LoadBase::new(tables, epoch.next_content, sketches, (epoch.at.0 as u32, epoch.documents), most, runs)
-            .noting_mentioned(epoch.notes_mentioned),
+            .noting_mentioned(epoch.notes_mentioned)
+            .after_epochs(earlier.clone()),
     );
     let request = Request {
         sources: sources.to_vec(),

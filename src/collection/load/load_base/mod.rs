@@ -1,5 +1,6 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+pub(in crate::collection) mod earlier;
 pub(in crate::collection) mod kept_sketches;
 mod worker_run;
 mod written;
@@ -9,21 +10,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
+use earlier::EarlierKeys;
 use kept_sketches::KeptSketches;
 use worker_run::WorkerRun;
 use written::WorkersWritten;
 
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::Newcomers;
-use crate::collection::run::schema::{DIGESTS, DOCUMENTS};
+use crate::collection::run::schema::{DIGESTS, DOCUMENTS, Table};
 use crate::collection::run::writer::{RunSummary, RunWriter};
-use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
+use crate::collection::tables::{EachRow, Tables};
 use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
@@ -52,6 +54,32 @@ pub struct LoadBase {
     written: Arc<Mutex<WorkersWritten>>,
     /// Whether it is noted which ids the load mentions.
     notes_mentioned: bool,
+    epochs: EarlierEpochs,
+}
+
+/// The epochs of a load before the one that is run.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierEpochs {
+    /// Runs that were there before the load; those behind them are of its earlier epochs.
+    pub runs_before: usize,
+    /// Ids that they have brought.
+    pub ids: Arc<EarlierKeys>,
+    /// Digests that they have brought.
+    pub digests: Arc<EarlierKeys>,
+}
+
+impl EarlierEpochs {
+    /// Those of a load of which this process runs all, which began with so many runs. What they have brought takes at most `memory`
+    /// bytes.
+    pub fn none(runs_before: usize, memory: u64) -> EarlierEpochs {
+        let keys = || Arc::new(EarlierKeys::within(memory / 2));
+        EarlierEpochs { runs_before, ids: keys(), digests: keys() }
+    }
+
+    /// Those of a load that others have begun: anything may have been brought.
+    pub fn unknown(runs_before: usize) -> EarlierEpochs {
+        EarlierEpochs { runs_before, ..EarlierEpochs::default() }
+    }
 }
 
 impl LoadBase {
@@ -84,12 +112,35 @@ impl LoadBase {
             records,
             written,
             notes_mentioned: false,
+            epochs: EarlierEpochs::default(),
         }
     }
 
     /// The same, where it is noted which ids the load mentions.
     pub fn noting_mentioned(self, notes_mentioned: bool) -> LoadBase {
         LoadBase { notes_mentioned, ..self }
+    }
+
+    /// The same, in an epoch behind others of the same load.
+    pub fn after_epochs(self, epochs: EarlierEpochs) -> LoadBase {
+        LoadBase { epochs, ..self }
+    }
+
+    /// The newest rows of keys of two words, which are ascending; runs of earlier epochs are asked only for what these may have brought.
+    fn newest_of(
+        &self,
+        table: Table,
+        earlier: &EarlierKeys,
+        keys: &[u64],
+        each: &mut EachRow<'_>,
+    ) -> Result<()> {
+        let perhaps = earlier.perhaps_brought(keys);
+        let before = Tables { runs: self.tables.runs[..self.epochs.runs_before].to_vec() };
+        let wanted: Vec<u64> = perhaps.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
+        self.tables.newest(table, &wanted, &mut |at, run, row| each(perhaps[at], run, row))?;
+        let rest: Vec<usize> = (0..keys.len() / 2).filter(|at| perhaps.binary_search(at).is_err()).collect();
+        let wanted: Vec<u64> = rest.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
+        before.newest(table, &wanted, &mut |at, run, row| each(rest[at], run, row))
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -243,6 +294,11 @@ impl Stored for LoadBase {
     }
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
+        // What the load itself has brought stands for nothing.
+        let before = &self.tables.runs[..self.epochs.runs_before.min(self.tables.runs.len())];
+        if before.iter().all(|run| run.rows(DOCUMENTS.kind).is_none()) {
+            return Ok(false);
+        }
         // Reading them all costs as much as looking up a small part of them one by one.
         let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
         let part = &self.ids[of(halves.0)];
@@ -263,7 +319,7 @@ impl Stored for LoadBase {
     }
 
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
-        self.tables.newest(DIGESTS, digests, &mut |at, run, row| {
+        self.newest_of(DIGESTS, &self.epochs.digests, digests, &mut |at, run, row| {
             let found = StoredDigest::of_row(row);
             let content = match found.is_live() {
                 true => self.below_next(found.content, run.path())?,
@@ -275,7 +331,7 @@ impl Stored for LoadBase {
     }
 
     fn known_ids(&self, ids: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
-        self.tables.newest(DOCUMENTS, ids, &mut |at, _, _| {
+        self.newest_of(DOCUMENTS, &self.epochs.ids, ids, &mut |at, _, _| {
             each(at);
             Ok(())
         })
