@@ -35,7 +35,9 @@ for run in $(seq "$runs"); do
         seconds "$file" ${ways[at]} >>"$tmp/first-$at"
         # shellcheck disable=SC2086
         seconds "$second" ${ways[at]} >>"$tmp/second-$at"
-        "$alike" clusters "$tmp/c" --json | sort | sha256sum >"$tmp/clusters-$at"
+        parts=()
+        if [ "$at" = 2 ]; then parts=(--local-state "$tmp/state"); fi
+        "$alike" clusters "$tmp/c" --json "${parts[@]}" | sort | sha256sum >"$tmp/clusters-$at"
         cmp "$tmp/clusters-0" "$tmp/clusters-$at" || stop "other clusters: ${ways[at]}"
         if [ "$at" = 2 ]; then
             du -sb "$tmp/c" "$tmp/state" | cut -f1 | paste -sd' ' >"$tmp/bytes"

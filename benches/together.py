@@ -48,4 +48,5 @@ def main():
     sys.exit(max(codes))
 
 
-main()
+if __name__ == "__main__":
+    main()

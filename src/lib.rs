@@ -402,6 +402,7 @@
 //! - `flow/intake/within.rs` - which documents are compared with each other, where not all are
 //! - `flow/intake/keepers.rs` - what a load keeps of each worker
 //! - `flow/operators/mod.rs` - the operators
+//! - `flow/operators/own_copies.rs` - telling the reader of a document that it is not the first of its text
 //! - `flow/operators/last_write_wins.rs` - of several changes of one id the last one
 //! - `flow/operators/bucket_feed.rs` - an input stored, then given out bucket after bucket
 //! - `flow/operators/exact_duplicates.rs` - equal canonical texts
@@ -437,6 +438,7 @@
 //! - `flow/distributed/exchange_all.rs` - exchanging what workers have, at one go
 //! - `flow/distributed/remote_candidates.rs` - candidates whose documents were read in different processes
 //! - `flow/distributed/gather_bits.rs` - bits that workers set together, brought to all processes
+//! - `flow/distributed/settling_rows.rs` - what process 0 settles, and what others know of that
 //! - `flow/distributed/gather_to_leader.rs` - what other processes have gathered, sent to process 0
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
@@ -456,6 +458,8 @@
 //! - `flow/results/common_keys.rs` - keys ignored because more contents have them than the cap allows
 //! - `flow/results/warnings.rs` - documents that a user is warned about
 //! - `flow/results/findings.rs` - clusters, and which documents are removed
+//! - `flow/results/settled_by_leader.rs` - which documents of a load process 0 settles
+//! - `flow/results/settling.rs` - what a process knows of that
 //! - `flow/results/gathered.rs` - what the workers of a run hand in
 //!
 //! Many processes:
@@ -615,13 +619,18 @@
 //! - `collection/maintain/tiers.rs` - which runs are merged
 //! - `collection/maintain/fsck/check.rs` - a commit while it is checked
 //! - `collection/load/mod.rs` - the parts of a load
-//! - `collection/load/load_base.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/load/load_base/mod.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
+//! - `collection/load/load_base/earlier.rs` - what earlier epochs of a load have brought
+//! - `collection/load/load_base/worker_run.rs` - the run of a worker
+//! - `collection/load/load_base/written.rs` - what workers have written
+//! - `collection/load/load_base/kept_sketches.rs` - what is kept of sketches
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/load/follow.rs` - a load as followers see it
 //! - `collection/load/report.rs` - what a load did
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
-//! - `collection/load/settle/documents.rs` - what becomes of documents
+//! - `collection/load/settle/newcomers.rs` - new texts under new ids, written by who has read them
+//! - `collection/load/settle/documents.rs` - what becomes of documents that replace others
 //! - `collection/load/settle/components.rs` - what becomes of contents and components
 //! - `collection/load/settle/contents.rs` - the contents that a load touches, found at once
 //! - `collection/load/settle/span.rs` - hot groups, as far as they join components

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::corpora::full;
 use crate::support::loads::Seen;
-use crate::support::local::{STATE, States, in_place, machine, manifests, pool};
+use crate::support::local::{STATE, States, in_place, machine, manifests, pool, seen};
 use crate::support::loss::{Bench, DOCUMENTS, LOAD, Moment, PROCESSES, Way, copy, killed, texts};
 use crate::support::program::Dir;
 use crate::support::texts::Random;
@@ -63,7 +63,7 @@ fn bench(first: (usize, usize), second: (usize, usize)) -> Bench {
     dir.alike("load one first.jsonl -w 1 -q --clustering guarantee", None).ok();
     let before = Seen::of(&dir, "one");
     States::Apart.done(&dir, (PROCESSES, 1), "load c first.jsonl -q --clustering guarantee");
-    before.assert_eq(&Seen::of(&dir, "c"), "before");
+    before.assert_eq(&seen(&dir), "before");
     put_aside(&dir);
     dir.alike("load one second.jsonl -w 2 -q", None).ok();
     let after = Seen::of(&dir, "one");
@@ -73,12 +73,11 @@ fn bench(first: (usize, usize), second: (usize, usize)) -> Bench {
 /// The collection is as before or as after, and whole; whether it is as after.
 #[track_caller]
 fn committed(bench: &Bench, what: &str) -> bool {
-    let seen = Seen::of(&bench.dir, "c");
-    let committed = seen == bench.after;
+    let found = seen(&bench.dir);
+    let committed = found == bench.after;
     if !committed {
-        bench.before.assert_eq(&seen, what);
+        bench.before.assert_eq(&found, what);
     }
-    pool(&bench.dir);
     bench.dir.alike("fsck c --local-state pool", None).ok();
     committed
 }
@@ -92,7 +91,7 @@ fn finish(bench: &Bench, line: &str, after: &Seen, what: &str) {
         (PROCESSES, 1),
         &line.replace("--json-progress --join-timeout 4", "-q").replace(" -w 1", ""),
     );
-    after.assert_eq(&Seen::of(dir, "c"), what);
+    after.assert_eq(&seen(dir), what);
     States::Apart.done(dir, (PROCESSES, 1), "load c third.jsonl -q");
     in_place(dir, what);
     pool(dir);
@@ -144,7 +143,7 @@ fn local_losses_of_a_compaction() {
             // When process 0 has begun to merge.
             let moment = Moment::File(next.clone().leak());
             let as_before = |what: &str| {
-                bench.before.assert_eq(&Seen::of(&bench.dir, "c"), what);
+                bench.before.assert_eq(&seen(&bench.dir), what);
                 commits(&bench.dir, "c") > commits(&bench.dir, "base")
             };
             killed(&bench, (victim, moment), line, as_before);

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::support::PAGE;
 use crate::support::job::{Process, at_free_ports, command};
 use crate::support::loads::Seen;
-use crate::support::local::{STATE, States, in_place, kept, machine, manifests, named, pool, runs};
+use crate::support::local::{STATE, States, in_place, kept, machine, manifests, named, pool, runs, seen};
 use crate::support::loss::texts;
 use crate::support::outputs::{assert_same, written};
 use crate::support::program::{Dir, Ran};
@@ -62,7 +62,7 @@ fn files(dir: &Dir) -> BTreeMap<PathBuf, u64> {
 #[track_caller]
 fn loaded(dir: &Dir) {
     dir.alike("load one second.jsonl -w 1 -q", None).ok();
-    Seen::of(dir, "one").assert_eq(&Seen::of(dir, "c"), "loaded");
+    Seen::of(dir, "one").assert_eq(&seen(dir), "loaded");
 }
 
 /// A run that a process keeps.
@@ -73,8 +73,16 @@ fn run_of(dir: &Dir, process: usize) -> PathBuf {
 }
 
 /// Commands that look at what other processes keep.
-const LOOKS: [&str; 5] =
-    ["explain c d5", "fsck c", "export c --out out", "pairs c --json -q", "check c first.jsonl --json"];
+const LOOKS: [&str; 8] = [
+    "explain c d5",
+    "fsck c",
+    "export c --out out",
+    "pairs c --json -q",
+    "check c first.jsonl --json",
+    "clusters c --json",
+    "documents c --json",
+    "stats c --json",
+];
 
 #[test]
 fn local_what_is_elsewhere_is_named_and_what_is_here_is_shown() {
@@ -88,16 +96,15 @@ fn local_what_is_elsewhere_is_named_and_what_is_here_is_shown() {
             .says("was stored locally by process");
     }
     assert!(!dir.join("out").exists() && !dir.join("nowhere").exists());
-    for line in ["clusters", "documents", "changes", "group"] {
-        let sorted = |name| {
-            let ran = dir.alike(&format!("{line} {name}"), Some(b"d5\nd6\nd900\n")).ok();
-            let mut lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
-            lines.sort_unstable();
-            lines
-        };
-        assert_eq!(sorted("c"), sorted("one"), "{line}");
-        assert!(!sorted("c").is_empty(), "{line}");
-    }
+    // Logs of commits are in the folder of the collection.
+    let changes = |name| {
+        let ran = dir.alike(&format!("changes {name}"), None).ok();
+        let mut lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    };
+    assert_eq!(changes("c"), changes("one"));
+    assert!(!changes("c").is_empty());
     let info: Value = serde_json::from_str(&dir.alike("info c --json", None).ok().stdout).unwrap();
     assert_eq!(info["documents"], 1200, "{info}");
     let processes: BTreeSet<Option<u64>> =
@@ -120,7 +127,8 @@ fn local_what_is_at_hand_is_looked_at() {
             lines
         };
         let (got, want) = (show("c", " --local-state pool"), show("one", ""));
-        assert!(got == want || line == "fsck c" || line.starts_with("export"), "{line}: {got:?}\n{want:?}");
+        let other = ["fsck c", "stats c --json"].contains(&line) || line.starts_with("export");
+        assert!(got == want || other, "{line}: {got:?}\n{want:?}");
     }
     assert_same(&written(&dir.join("out-one")), &written(&dir.join("out-c")), "exported");
     // One process alone, to which all is at hand, may do everything.
@@ -253,19 +261,19 @@ fn local_states_may_change_places() {
     loaded(&dir);
     let [other, of_2] = [1, 2].map(|process| run_of(&dir, process));
     let mixed = other.with_file_name(of_2.file_name().unwrap());
-    fs::copy(&other, &mixed).unwrap();
-    let before = Seen::of(&dir, "c");
+    let before = seen(&dir);
     for line in ["recluster c --json -q", "load c first.jsonl -q --delete-missing"] {
+        fs::copy(&other, &mixed).unwrap();
         for ran in States::Apart.job(&dir, (PROCESSES, 1), line) {
             assert!(ran.stderr.contains("process") || ran.stderr.contains(STATE), "{ran:?}");
             ran.code(4).says("damaged");
         }
-        before.assert_eq(&Seen::of(&dir, "c"), line);
+        fs::remove_file(&mixed).unwrap();
+        before.assert_eq(&seen(&dir), line);
     }
-    fs::remove_file(mixed).unwrap();
     States::Apart.done(&dir, (PROCESSES, 1), "load c third.jsonl -q");
     dir.alike("load one third.jsonl -w 1 -q", None).ok();
-    Seen::of(&dir, "one").assert_eq(&Seen::of(&dir, "c"), "put right");
+    Seen::of(&dir, "one").assert_eq(&seen(&dir), "put right");
 }
 
 /// A collection that was copied before others went on with it knows nothing of what they keep now, and takes none of it away.
@@ -377,5 +385,5 @@ fn local_ids_are_read_where_they_are() {
         }
     }
     dir.alike("delete one --ids all.txt -q", None).ok();
-    Seen::of(&dir, "one").assert_eq(&Seen::of(&dir, "c"), "deleted");
+    Seen::of(&dir, "one").assert_eq(&seen(&dir), "deleted");
 }

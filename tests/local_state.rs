@@ -10,8 +10,10 @@ use serde_json::Value;
 use crate::support::PAGE;
 use crate::support::job::Shape;
 use crate::support::loads::{Seen, Step, counted, files, whole};
-use crate::support::local::{MANY, STATE, States, in_place, kept, machine, manifests, named, pool, runs};
-use crate::support::program::Dir;
+use crate::support::local::{
+    MANY, POOLED, STATE, States, in_place, kept, machine, manifests, named, pool, runs,
+};
+use crate::support::program::{Dir, Ran};
 use crate::support::texts::{Random, line};
 
 /// What happens to a collection: a step, in which shape, with which flags beside.
@@ -26,15 +28,17 @@ const HISTORY: [(Step, Shape, &str); 5] = [
 /// The collection `c` is like `one`, of which everything is in one folder; all that it is made of is whole and in its place.
 #[track_caller]
 fn check(dir: &Dir, states: States, what: &str) {
-    Seen::of(dir, "one").assert_eq(&Seen::of(dir, "c"), what);
-    assert_eq!(counted(dir, "one"), counted(dir, "c"), "{what}");
-    if states == States::Apart {
-        in_place(dir, what);
-        pool(dir);
-        dir.alike("fsck c --local-state pool", None).ok();
-    } else {
-        dir.alike("fsck c --local-state state", None).ok();
-    }
+    let at_hand = match states {
+        States::Apart => {
+            in_place(dir, what);
+            pool(dir);
+            POOLED
+        }
+        States::OneFolder => "c --local-state state",
+    };
+    Seen::of(dir, "one").assert_eq(&Seen::of(dir, at_hand), what);
+    assert_eq!(counted(dir, "one"), counted(dir, at_hand), "{what}");
+    dir.alike(&format!("fsck {at_hand}"), None).ok();
 }
 
 /// Follows the history with one worker and with many processes, each with a folder of its own, under a configuration that
@@ -98,6 +102,39 @@ fn local_shingles_and_exact() {
     follow(States::OneFolder, "--method exact --store-text");
 }
 
+/// Documents that another process keeps since an early epoch, which a later one replaces, deletes or brings again as they were: all
+/// is counted as if there were one epoch and one process.
+#[test]
+fn local_newcomers_that_a_later_epoch_replaces() {
+    let (dir, mut random) = (Dir::new(), Random(29));
+    let mut lines: Vec<String> =
+        (0..600).map(|id| line(&format!("d{id}"), &format!("{id} {}", random.below(40)))).collect();
+    for id in (0..600).step_by(2) {
+        lines.push(match id % 6 {
+            0 => line(&format!("d{id}"), &format!("another text {id} {}", random.below(40))),
+            2 => format!("{{\"id\":\"d{id}\",\"op\":\"delete\"}}\n"),
+            _ => lines[id].clone(),
+        });
+    }
+    lines.extend((0..90).map(|id| line(&format!("d{id}"), &format!("the third text of {id}"))));
+    dir.write("in.jsonl", lines.concat());
+    let report = |ran: Ran| {
+        let mut report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        ["seconds", "epochs", "contents", "common_keys"]
+            .iter()
+            .for_each(|key| drop(report.as_object_mut().unwrap().remove(*key)));
+        report
+    };
+    let flags = "--json --quiet --ngram 1 --threshold 0.5";
+    let want = report(dir.alike(&format!("load one in.jsonl -w 1 {flags}"), None).ok());
+    for shape in [(2, 1), (3, 2)] {
+        let _ = fs::remove_dir_all(dir.join("c"));
+        let ran = States::Apart.done(&dir, shape, &format!("load c in.jsonl --epoch 4K {flags}"));
+        assert_eq!(report(ran), want, "{shape:?}");
+        check(&dir, States::Apart, &format!("{shape:?}"));
+    }
+}
+
 /// Copies a folder, files and all, over what is there.
 fn copied(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
@@ -144,9 +181,13 @@ fn whatever_page_is_damaged_a_load_is_done_or_changes_nothing() {
             break;
         }
     }
-    let clusters = || dir.alike("clusters c --json", None).ok().stdout;
+    let clusters = || {
+        pool(&dir);
+        dir.alike(&format!("clusters {POOLED} --json"), None).ok().stdout
+    };
     let after = clusters();
     copied(&dir.join("before"), &dir.join("c"));
+    copied(&dir.join("before-state"), &state);
     let before = clusters();
     assert_ne!(before, after);
     let mut refused = 0;
@@ -162,6 +203,11 @@ fn whatever_page_is_damaged_a_load_is_done_or_changes_nothing() {
             let ended = States::Apart.job(&dir, shape, &load);
             let codes: Vec<Option<i32>> = ended.iter().map(|ran| ran.code).collect();
             let what = format!("{run}, page {page}: {codes:?}: {}{}", ended[0].stderr, ended[1].stderr);
+            // What was damaged is looked at, too, unless it was merged.
+            let path = kept(&dir, 1).0.join(&run);
+            if path.exists() {
+                fs::write(path, &whole).unwrap();
+            }
             if codes == [Some(0), Some(0)] {
                 assert!(clusters() == after, "{what}");
             } else {

@@ -268,7 +268,8 @@ fn clusters_that_do_not_fit_are_refused_and_cost_nothing() {
 #[test]
 fn an_epoch_that_does_not_fit_is_made_smaller() {
     let dir = Dir::new();
-    let lines: String = (0..9000).map(|number| line(&format!("d{number}"), "x")).collect();
+    let lines: String =
+        (0..30_000).map(|number| line(&format!("d{number}"), &format!("x{number}"))).collect();
     dir.write("in.jsonl", lines);
     let [whole, parts]: [Arc<dyn Storage>; 2] = [Arc::new(Simulated::new()), Arc::new(Simulated::new())];
     for storage in [&whole, &parts] {

@@ -51,10 +51,12 @@ pub use documents::RunDocuments;
 pub use intake::within::{salted, value_salt};
 pub use left_out::{LeaveOut, LeftOutPositions};
 pub use memory::budget::{Budget, Share};
+pub use records::Brought;
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest};
 pub use request::{ProtectedSet, Request};
 pub use results::common_keys::{CommonKey, CommonKeys};
 pub use results::findings::{DocumentCluster, Findings, Reason, Removed};
+pub use results::settled_by_leader::SettledByLeader;
 pub use results::tally::Tally;
 pub use results::warnings::{DocumentWarnings, SampleIds};
 pub use run::RunParts;
@@ -68,6 +70,7 @@ use crate::progress::{Progress, Stage};
 use crate::read::{Fields, Refused};
 use clustering::form_clusters::form_clusters;
 use distributed::execute::{run_alone, run_together};
+use hashbrown::HashSet;
 use results::gathered::Gathered;
 use worker::work;
 
@@ -107,7 +110,7 @@ impl Outcome {
 
 /// What the dataflow of a load leaves: changes, and how the new contents relate to each other and to the stored ones.
 pub struct Loaded {
-    /// The change that counts of every id.
+    /// The changes that count, but for those of newcomers: see [`SettledByLeader`].
     pub changes: Vec<Change>,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
@@ -160,17 +163,47 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
 /// Those of [`run`], and of the stored tables.
 pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, hot_groups, refused, changes, tally, common, warnings, .. } = gathered;
+    let catalogue = &run.documents.catalogue;
+    if run.context.topology.processes() == 1 {
+        run.settling.publish(SettledByLeader::of(&gathered, catalogue.base(), catalogue.doc_limit()));
+    }
+    catalogue.publish_far(run.settling.take_far());
+    let changes = changes_to_settle(&run, &gathered)?;
+    let Gathered { links, copies, hot_groups, refused, tally, common, warnings, .. } = gathered;
     let superseded = gathered.superseded as u64;
     Ok(Loaded { changes, superseded, copies, links, hot_groups, tally, common, warnings, refused, run })
 }
 
-/// Takes part in what process 0 [`run`]s or [`load`]s, which has the results; where the fields of a record are.
+/// The changes of all documents that process 0 settles: beside those that were gathered, new ids that bring texts of which
+/// the collection knows.
+fn changes_to_settle(run: &RunParts, gathered: &Gathered) -> Result<Vec<Change>> {
+    let catalogue = &run.documents.catalogue;
+    let mut changes = gathered.changes.clone();
+    let known: HashSet<Doc> = changes.iter().filter_map(|change| change.doc).collect();
+    let of_stored = gathered.copies.iter().filter(|copy| copy.first < catalogue.base()).map(|copy| copy.doc);
+    for doc in of_stored.chain(gathered.brought_back.iter().copied()).filter(|doc| !known.contains(doc)) {
+        let id = catalogue.label(doc)?.map(String::from).unwrap_or_default();
+        let kind = ChangeKind::Text(catalogue.brought(doc).digest);
+        let position = catalogue.position(doc).to_bits();
+        changes.push(Change { id: id_digest(&id), position, doc: Some(doc), kind });
+    }
+    Ok(changes)
+}
+
+/// Takes part in what process 0 [`run`]s, which has the results; where the fields of a record are.
 ///
 /// # Errors
-/// Those of [`run`] and [`load`].
+/// Those of [`run`].
 pub fn assist(request: Request, progress: Arc<Progress>) -> Result<Arc<Fields>> {
     dataflows(request, progress).map(|run| Arc::clone(&run.documents.inputs.fields))
+}
+
+/// Takes part in what process 0 [`load`]s; what is known here of the documents that this process has read.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn assist_load(request: Request, progress: Arc<Progress>) -> Result<Arc<RunParts>> {
+    dataflows(request, progress)
 }
 
 /// Runs both dataflows, and takes their results.

@@ -151,13 +151,20 @@ pub enum ChangeKind {
     Delete,
 }
 
+/// What a record of a load brings, beside its place and its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Brought {
+    /// Digest of all that is stored of the record.
+    pub fingerprint: u128,
+    /// Digest of the canonical text; 0 where there is none.
+    pub digest: Digest,
+}
+
 /// One record of a load, on its way to the worker that sees all records of its id.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Change {
     /// Digest of the id.
     pub id: u128,
-    /// Digest of all that is stored of the record.
-    pub fingerprint: u128,
     /// Where the record stands, as bits.
     pub position: u64,
     /// Its row in the catalogue; none for what stays as it is.

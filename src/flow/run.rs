@@ -23,8 +23,12 @@ use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Budget;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
+use crate::flow::operators::own_copies::OwnCopies;
+use crate::flow::records::ExactDuplicate;
 use crate::flow::request::{ProtectedSet, Request};
 use crate::flow::results::gathered::Collector;
+use crate::flow::results::settled_by_leader::SettledByLeader;
+use crate::flow::results::settling::SettlingRows;
 use crate::flow::status::RunStatus;
 use crate::flow::stored::Stored;
 use crate::limits::{MAX_WORKERS, sized};
@@ -67,6 +71,10 @@ pub struct RunParts {
     pub(super) divided: OnceLock<bool>,
     /// What is found out of members that are too common to be counted.
     pub(super) common_search: CommonSearch,
+    /// Of a load, by worker of this process: the documents it has read that are not the first of their text.
+    pub(super) own_copies: Arc<OwnCopies>,
+    /// Of a load: what process 0 settles, and the documents that other processes have read of which it must know more.
+    pub(super) settling: SettlingRows,
     pub(super) keepers: Arc<Keepers>,
     pub(super) collector: Arc<Collector>,
     pub(super) queue: UnitQueue,
@@ -75,6 +83,17 @@ pub struct RunParts {
 }
 
 impl RunParts {
+    /// Which documents of a load process 0 settles; known once its dataflows have ended.
+    pub fn settled_by_leader(&self) -> &SettledByLeader {
+        self.settling.settled()
+    }
+
+    /// Of a load, the documents that a worker of this process has read and that are not the first of their text, ascending;
+    /// once only.
+    pub fn take_own_copies(&self, worker: usize) -> Vec<ExactDuplicate> {
+        self.own_copies.take(worker)
+    }
+
     /// Prepares a run: divides the inputs, and makes the frozen tables unless the request has them.
     pub(super) fn new(request: Request, progress: Arc<Progress>) -> Result<RunParts> {
         let Request { mut sources, protected, part, config, pairs, resources, .. } = request;
@@ -167,6 +186,8 @@ impl RunParts {
             has_hot_groups: AtomicBool::default(),
             divided: OnceLock::new(),
             common_search: CommonSearch::default(),
+            own_copies: Arc::new(OwnCopies::new(topology)),
+            settling: SettlingRows::default(),
             keepers,
             window: peers.clone().map(|peers| SendWindow::new(peers, topology)),
             queue: UnitQueue::new(peers, reads),

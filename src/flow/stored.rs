@@ -22,7 +22,18 @@ pub trait Stored: Debug + Send + Sync {
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool>;
 
-    /// The live contents of digests, which are ascending pairs of words: `each` gets the number of a digest and its content.
+    /// Which ids any row tells of, also of documents that are gone; they are ascending pairs of words: `each` gets the numbers of
+    /// those.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
+    fn known_ids(&self, ids: &[u64], each: &mut dyn FnMut(usize)) -> Result<()>;
+
+    /// Whether it is noted which ids a load mentions, because all others go.
+    fn notes_mentioned(&self) -> bool;
+
+    /// The contents of digests, which are ascending pairs of words: `each` gets the number of a digest and its live content, or
+    /// [`crate::document::NO_DOC`] if no document has that text any more.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.

@@ -21,6 +21,7 @@ use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
+use crate::flow::distributed::settling_rows::share_settling;
 use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
 use crate::flow::measuring::in_order::measure_in_order;
@@ -36,6 +37,7 @@ use crate::flow::operators::collide::collide;
 use crate::flow::operators::count::count;
 use crate::flow::operators::exact_duplicates::exact_duplicates;
 use crate::flow::operators::last_write_wins::last_write_wins;
+use crate::flow::operators::own_copies::bring_to_readers;
 use crate::flow::operators::recall::{recall_wanted, receive_sets};
 use crate::flow::operators::verify::{drop_unlike, verify};
 use crate::flow::profiled::Timed;
@@ -67,6 +69,9 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     }
     if !status.failed() && run.context.topology.processes() > 1 {
         gather_to_leader(worker, &run.sets, &run.collector);
+        if run.sets.stored.is_some() && !status.failed() {
+            share_settling(worker, run);
+        }
     }
     if status.failed() {
         // Peers that are gone will never close their inputs: nothing is left to wait for.
@@ -150,12 +155,19 @@ fn first_dataflow(
     let probe = ProbeHandle::new();
     worker.dataflow(|scope| {
         let (context, collector) = (&run.context, Arc::clone(&run.collector));
-        let arrived = match run.sets.stored {
-            Some(_) => last_write_wins(inputs.changes.to_stream(scope), Arc::clone(&run.collector)),
+        let arrived = match run.sets.stored.clone() {
+            Some(stored) => {
+                let changes = inputs.changes.to_stream(scope);
+                last_write_wins(changes, Arc::clone(context), stored, Arc::clone(&run.collector))
+            }
             None => inputs.arrivals.to_stream(scope),
         };
-        let copies = exact_duplicates(arrived, Arc::clone(context), run.sets.stored.clone(), index)
+        let beside = (run.sets.stored.clone(), Arc::clone(&run.collector));
+        let copies = exact_duplicates(arrived, Arc::clone(context), beside, index)
             .inspect_batch(move |_, copies| collector.add_copies(copies));
+        if run.sets.stored.is_some() {
+            bring_to_readers(copies.clone(), Arc::clone(&run.own_copies), index).probe_with(&probe);
+        }
         let rows = inputs.rows.to_stream(scope);
         let known = broadcast_rows(rows, Arc::clone(context), Arc::clone(&run.documents), index);
         if !context.has_keys() {

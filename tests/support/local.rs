@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::job::{Process, Shape, at_free_ports, command};
+use crate::support::loads::Seen;
 use crate::support::program::{Dir, Ran};
 
 /// The folder for the local runs of a process, on its machine.
@@ -110,6 +111,16 @@ pub(crate) fn in_place(dir: &Dir, what: &str) {
         assert_eq!(runs(kept(dir, index).0), *want, "{what}: process {index}");
         assert!(index == 0 || !machine(dir, index).join("c").exists(), "{what}: process {index}");
     }
+}
+
+/// The collection `c` with what all processes keep of it, once that is in one folder.
+pub(crate) const POOLED: &str = "c --local-state pool";
+
+/// What a reader sees of the collection `c`, who has what all processes keep.
+#[track_caller]
+pub(crate) fn seen(dir: &Dir) -> Seen {
+    pool(dir);
+    Seen::of(dir, POOLED)
 }
 
 /// A folder with what all processes keep, for whoever looks at the collection from one place.

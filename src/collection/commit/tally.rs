@@ -15,6 +15,9 @@ pub struct LoadTally {
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
+    /// Documents that another process keeps since an earlier epoch, and that a later record of the same id replaced.
+    #[serde(default)]
+    pub replaced_elsewhere: u64,
     /// Bytes of their texts.
     #[serde(default)]
     pub text_bytes: u64,

@@ -75,6 +75,10 @@ pub(in crate::collection) struct EpochCommand {
     pub(in crate::collection) frozen: bool,
     /// What tells the runs that are written from those of any other job.
     pub(in crate::collection) job: u64,
+    /// Runs of `ahead` that were there before the load.
+    pub(in crate::collection) runs_before: usize,
+    /// Whether it is noted which ids the load mentions.
+    pub(in crate::collection) notes_mentioned: bool,
 }
 
 /// Which local runs of processes are named by a commit that somebody may still read, or by an

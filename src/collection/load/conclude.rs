@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::collection::commit::changes::CommitNote;
 use crate::collection::distributed::protocol::release_followers;
-use crate::collection::load::diff_clusters::{ClusterDiff, Divide, diff_clusters};
+use crate::collection::load::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
 use crate::collection::load::divide::Guarantee;
 use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
@@ -103,16 +103,26 @@ impl Prepared<'_> {
         if let Some(peers) = self.batch.resources.peers.as_ref().filter(|peers| peers.state().is_none()) {
             release_followers(peers)?;
         }
-        let before = self.writer.snapshot().tables();
-        let after = self.ahead.tables();
-        let new = Tables { runs: after.runs[before.runs.len()..].to_vec() };
+        let tables = self.load_tables();
         let (load, keep) = (self.next.load as u32, self.next.config.cluster.keep.clone());
         let budget = self.budget();
         let mut guarantee = self.guarantee();
         let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
-        let outcome = diff_clusters((&before, &after, &new), load, &keep, divide, (&self.progress, &budget))?;
+        let outcome = diff_clusters(&tables, load, &keep, divide, (&self.progress, &budget))?;
         let report = self.report(&outcome);
         Ok((outcome, report))
+    }
+
+    /// The tables before and after the load, and the runs between them.
+    pub(in crate::collection::load) fn load_tables(&self) -> LoadTables {
+        let (before, after) = (self.writer.snapshot().tables(), self.ahead.tables());
+        let (mut new, mut elsewhere) = (Tables::default(), Tables::default());
+        let runs = self.ahead.manifest().runs.iter().zip(&after.runs).skip(before.runs.len());
+        for (entry, run) in runs {
+            let of = if entry.keeper.is_some() { &mut elsewhere } else { &mut new };
+            of.runs.push(Arc::clone(run));
+        }
+        LoadTables { before, after, new, elsewhere, replaced_elsewhere: self.tally.replaced_elsewhere }
     }
 
     /// What divides components, if clusters are parts of them.

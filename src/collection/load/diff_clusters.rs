@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::collection::HeapCursor;
 use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
@@ -16,6 +15,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::{ClusterKey, StoredCluster, StoredContent};
+use crate::collection::{HeapCursor, RowsReader};
 use crate::config::Keep;
 use crate::document::Doc;
 use crate::error::Result;
@@ -56,21 +56,39 @@ pub trait Divide {
     fn divide(&mut self, after: &Tables, components: &Members) -> Result<HashMap<Doc, u32>>;
 }
 
-/// Works out what becomes of documents and clusters. `new` are the runs that `after` has and `before` has not.
+/// The tables that a load is worked out from.
+pub struct LoadTables {
+    /// Those before it.
+    pub before: Tables,
+    /// Those after it.
+    pub after: Tables,
+    /// The runs between them but for `elsewhere`.
+    pub new: Tables,
+    /// Those of them that other processes keep to themselves. These hold newcomers and nothing else, of contents that are alone unless
+    /// `new` says otherwise: there are as many documents more, and all else about them is in `new`.
+    pub elsewhere: Tables,
+    /// How many documents of `elsewhere` have another row in `new`.
+    pub replaced_elsewhere: u64,
+}
+
+/// Works out what becomes of documents and clusters.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if that does not fit in the memory.
 pub fn diff_clusters(
-    (before, after, new): (&Tables, &Tables, &Tables),
+    tables: &LoadTables,
     load: u32,
     keep: &Keep,
     divide: Option<&mut dyn Divide>,
     (progress, budget): (&Progress, &Budget),
 ) -> Result<ClusterDiff> {
-    let outcome = ClusterDiff::default();
-    let mut diffing =
-        Diffing { before, after, new, progress, budget, outcome, contents: Vec::new(), gone: Vec::new() };
+    let rows = tables.elsewhere.having(DOCUMENTS).filter_map(|run| run.rows(DOCUMENTS.kind));
+    let elsewhere: u64 = rows.map(RowsReader::len).sum();
+    let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
+    let outcome = ClusterDiff { added, ..ClusterDiff::default() };
+    let (contents, gone) = (Vec::new(), Vec::new());
+    let mut diffing = Diffing { tables, progress, budget, outcome, contents, gone };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -104,9 +122,7 @@ struct Old {
 }
 
 struct Diffing<'a> {
-    before: &'a Tables,
-    after: &'a Tables,
-    new: &'a Tables,
+    tables: &'a LoadTables,
     progress: &'a Progress,
     budget: &'a Budget,
     outcome: ClusterDiff,
@@ -119,8 +135,8 @@ struct Diffing<'a> {
 impl Diffing<'_> {
     /// Counts what happened to documents, and notes their contents.
     fn documents(&mut self) -> Result<()> {
-        let runs: Vec<_> = self.new.having(DOCUMENTS).collect();
-        let mut rows = self.new.scan(DOCUMENTS);
+        let runs: Vec<_> = self.tables.new.having(DOCUMENTS).collect();
+        let mut rows = self.tables.new.scan(DOCUMENTS);
         let (mut batch, mut cursor) = (Vec::new(), HeapCursor::default());
         loop {
             let row = rows.next_row()?.map(Document::of_row);
@@ -146,7 +162,7 @@ impl Diffing<'_> {
     /// Counts documents by what their fingerprints were and are.
     fn count(&mut self, batch: Vec<(u128, Option<u128>, Option<String>)>) -> Result<()> {
         let ids: Vec<u128> = batch.iter().map(|(id, ..)| *id).collect();
-        let before = newest_documents(self.before, &ids, false)?;
+        let before = newest_documents(&self.tables.before, &ids, false)?;
         for (id, now, name) in batch {
             let was = before.get(&id).filter(|member| member.document.live);
             match (was.map(|member| member.document.fingerprint), now) {
@@ -166,7 +182,7 @@ impl Diffing<'_> {
 
     /// Notes the contents whose documents or component are others.
     fn touched(&mut self) -> Result<()> {
-        let mut rows = self.new.scan(CONTENTS);
+        let mut rows = self.tables.new.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
             self.contents.push(StoredContent::of_row(row).content);
         }
@@ -186,7 +202,8 @@ impl Diffing<'_> {
     /// The labels that these contents had and have.
     fn labels(&self) -> Result<TouchedComponents> {
         let (mut labels, mut documents) = (Vec::new(), vec![0; self.contents.len()]);
-        for tables in [self.before, self.after] {
+        // Of contents that are not alone no newest row is elsewhere.
+        for tables in [&self.tables.before, &self.tables.new] {
             tables.newest(CONTENTS, &self.contents, &mut |at, _, row| {
                 let content = StoredContent::of_row(row);
                 labels.extend(content.is_live().then_some(content.at.component));
@@ -201,11 +218,11 @@ impl Diffing<'_> {
 
     /// The clusters of these components before the load.
     fn clusters_before(&self, labels: &[u32], divided: bool) -> Result<Vec<Old>> {
-        let rows = cluster_rows(self.before, labels)?;
-        let members = components(self.before, &rows.keys().map(|at| at.component).collect())?;
+        let rows = cluster_rows(&self.tables.before, labels)?;
+        let members = components(&self.tables.before, &rows.keys().map(|at| at.component).collect())?;
         let contents: Vec<Doc> = members.values().flatten().copied().collect();
-        let places = if divided { places_of(self.before, &contents)? } else { HashMap::new() };
-        let mut documents = documents_of(self.before, &members, |doc| places.get(&doc).copied())?;
+        let places = if divided { places_of(&self.tables.before, &contents)? } else { HashMap::new() };
+        let mut documents = documents_of(&self.tables.before, &members, |doc| places.get(&doc).copied())?;
         let old = |(at, row)| Old { at, row, documents: documents.remove(&at).unwrap_or_default() };
         Ok(rows.into_iter().map(old).collect())
     }
@@ -223,7 +240,7 @@ impl Diffing<'_> {
             at.map(|at| touched.documents[at])
         };
         let mut members = Members::new();
-        each_component(self.after, &touched.labels, &mut |label, contents| {
+        each_component(&self.tables.after, &touched.labels, &mut |label, contents| {
             // Most new texts are like no other.
             let alone = matches!(contents, [content] if documents(*content) == Some(1));
             if !alone || had.contains(&label) {
@@ -232,10 +249,10 @@ impl Diffing<'_> {
         })?;
         let mut places = HashMap::new();
         if let Some(divide) = divide {
-            places = divide.divide(self.after, &members)?;
+            places = divide.divide(&self.tables.after, &members)?;
             self.move_contents(&members, &places)?;
         }
-        let mut documents = documents_of(self.after, &members, |doc| places.get(&doc).copied())?;
+        let mut documents = documents_of(&self.tables.after, &members, |doc| places.get(&doc).copied())?;
         documents.retain(|_, documents| documents.len() > 1);
         Ok(documents)
     }
@@ -245,7 +262,7 @@ impl Diffing<'_> {
         let mut contents: Vec<u64> = components.values().flatten().map(|doc| u64::from(*doc)).collect();
         contents.sort_unstable();
         let moved = &mut self.outcome.contents;
-        self.after.newest(CONTENTS, &contents, &mut |_, _, row| {
+        self.tables.after.newest(CONTENTS, &contents, &mut |_, _, row| {
             let mut content = StoredContent::of_row(row);
             let now = places.get(&(content.content as Doc)).copied().unwrap_or(0);
             if now != content.at.place {
@@ -271,7 +288,7 @@ impl Diffing<'_> {
         ids.sort_unstable();
         ids.dedup();
         self.allow(ids.len())?;
-        let mut documents = newest_documents(self.after, &ids, true)?;
+        let mut documents = newest_documents(&self.tables.after, &ids, true)?;
         let names: HashMap<u128, String> =
             old.iter().flat_map(|old| &old.documents).map(|id| (*id, named(&documents, *id))).collect();
         let after = places.into_iter().map(|(at, ids)| {

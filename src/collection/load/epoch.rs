@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::thread;
 
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Keeper, Name};
@@ -11,9 +12,11 @@ use crate::collection::distributed::protocol::{
     EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
 };
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::{KeptSketches, LoadBase};
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::kept_sketches::KeptSketches;
 use crate::collection::load::prepare::Prepared;
 use crate::collection::load::recollider::Recollider;
+use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
 use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
 use crate::collection::load::write::{seen, write_delta, write_seen};
 use crate::collection::run::writer::RunSummary;
@@ -22,8 +25,30 @@ use crate::flow::{DocumentWarnings, LeaveOut, Loaded, Part, Request, Stored, Top
 use crate::progress::{Mark, Stage};
 use crate::read::{Refusal, Refused};
 
-/// What was found in an epoch: what the runs of all workers hold, by id, and what changes.
-type Found = (Arc<LoadBase>, Loaded, Vec<(u64, RunSummary)>, Delta);
+/// What was found in an epoch.
+struct EpochFindings {
+    base: Arc<LoadBase>,
+    loaded: Loaded,
+    /// What the runs of all workers hold, by id.
+    written: Vec<(u64, RunSummary)>,
+    /// The newcomers of all workers.
+    newcomers: NewcomerCounts,
+    /// What changes beside them.
+    delta: Delta,
+}
+
+/// Does two things at once. Both are done, whatever comes of either.
+fn beside<T: Send, U>(
+    one: impl FnOnce() -> Result<T> + Send,
+    other: impl FnOnce() -> Result<U>,
+) -> Result<(T, U)> {
+    thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        let panicked = |_| Err(Error::Worker("a thread that writes newcomers panicked".into()));
+        Ok((one.join().unwrap_or_else(panicked)?, other?))
+    })
+}
 
 impl Prepared<'_> {
     /// Reads a part of the inputs and writes what comes of it. The lines of the last file up to its end, if that is
@@ -48,23 +73,37 @@ impl Prepared<'_> {
         if let Some(peers) = &self.batch.resources.peers {
             let (ahead, frozen) = (self.ahead.manifest().clone(), self.frozen_tables.is_some());
             let (at, job) = ((self.next.load, self.epochs + 1), self.writer.job());
-            let epoch =
-                EpochCommand { part, at, ahead, next_content, documents, first_run: first, frozen, job };
+            let (notes_mentioned, runs_before) = (self.batch.delete_missing, self.earlier.runs_before);
+            let epoch = EpochCommand {
+                part,
+                at,
+                ahead,
+                next_content,
+                documents,
+                first_run: first,
+                frozen,
+                job,
+                runs_before,
+                notes_mentioned,
+            };
             peers.broadcast(&LeaderCommand::Epoch(Box::new(epoch)))?;
         }
         let base =
-            LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs);
+            LoadBase::new(tables, next_content, sketches, (self.next.load as u32, documents), bytes, runs)
+                .noting_mentioned(self.batch.delete_missing)
+                .after_epochs(self.earlier.clone());
         let found = self.found(part, &Arc::new(base), ids.into_iter().chain(of_records).collect());
         if matches!(found, Err(Error::Limit(_))) {
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before.clone() };
         }
-        let (base, loaded, written, mut delta) = found?;
+        let EpochFindings { base, loaded, written, newcomers, mut delta } = found?;
         self.count(&loaded, &delta)?;
+        self.tally.contents.0 += newcomers.contents;
         self.epochs += 1;
         self.progress.enter(Stage::Write, 0);
         let seen = self.batch.delete_missing.then(|| seen(&loaded));
-        if delta.documents.is_empty() && seen.is_none() {
+        if delta.documents.is_empty() && newcomers.documents == 0 && seen.is_none() {
             // Nothing is there of it but what was counted.
             self.remove_runs(&all)?;
             self.next = Manifest { next_run: self.next.next_run, ..before };
@@ -78,18 +117,53 @@ impl Prepared<'_> {
     }
 
     /// Runs the dataflow on a part of the inputs and settles what it finds. `ids` are those of the runs of this process.
-    fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<Found> {
+    fn found(&self, part: Part, base: &Arc<LoadBase>, ids: Vec<u64>) -> Result<EpochFindings> {
         let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
-        let own = ids.into_iter().zip(base.finished()).collect();
-        let written = match &self.batch.resources.peers {
-            Some(peers) => collect_summaries(peers, &own)?,
+        let own = base.newcomers(&loaded.run)?;
+        let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
+        let terms = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.terms() };
+        let peers = self.batch.resources.peers.as_deref();
+        let finish = || {
+            let own = ids.into_iter().zip(base.finish(own, terms, &labels)?).collect();
+            match peers {
+                Some(peers) => collect_summaries(peers, &own),
+                None => Ok(own),
+            }
+        };
+        let settle = || self.settle(base, &loaded, terms);
+        // Where all workers contract links they must have written what they have read. Else process 0 settles meanwhile.
+        let (written, delta) = match self.contractor() {
+            Some(_) => (finish()?, settle()?),
+            None => beside(finish, settle)?,
+        };
+        Ok(EpochFindings { base: Arc::clone(base), loaded, written, newcomers, delta })
+    }
+
+    /// Settles what workers do not.
+    fn settle(&self, base: &LoadBase, loaded: &Loaded, terms: LoadNumbers) -> Result<Delta> {
+        let mut recollider = Recollider::new(base, loaded)?;
+        let contractor = self.contractor();
+        compute_delta(&self.load_tables(), loaded, terms, contractor.as_ref(), &mut recollider)
+    }
+
+    /// The newcomers of all workers of all processes, given those of this one, and the first label of each worker's, which all are
+    /// told; behind them the first that is left.
+    fn count_newcomers(&self, own: Vec<NewcomerCounts>) -> Result<(NewcomerCounts, Vec<u32>)> {
+        let by_worker = match &self.batch.resources.peers {
+            Some(peers) => peers.gather(&own)?.concat(),
             None => own,
         };
-        let mut recollider = Recollider::new(base, &loaded)?;
-        let contractor = self.contractor();
-        let tables = (&self.writer.snapshot().tables(), base.tables());
-        let delta = compute_delta(tables, &loaded, self.terms(), contractor.as_ref(), &mut recollider)?;
-        Ok((Arc::clone(base), loaded, written, delta))
+        let (mut all, mut labels) = (NewcomerCounts::default(), vec![self.next.next_label]);
+        for counts in by_worker {
+            all.documents += counts.documents;
+            all.contents += counts.contents;
+            all.alone += counts.alone;
+            labels.push(self.next.next_label.saturating_add(all.alone));
+        }
+        if let Some(peers) = &self.batch.resources.peers {
+            peers.broadcast(&(self.terms(), &labels))?;
+        }
+        Ok((all, labels))
     }
 
     /// The counters of this process before an epoch.
@@ -139,6 +213,7 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
+        tally.replaced_elsewhere += delta.replaced_elsewhere;
         tally.text_bytes += loaded.tally.text_bytes;
         tally.too_few_terms += loaded.tally.too_few_terms;
         tally.missing_date += loaded.tally.missing_date;
@@ -183,7 +258,7 @@ impl Prepared<'_> {
 
     /// Names runs in the next commit, those that hold anything.
     pub(in crate::collection::load) fn name(&mut self, written: &[(u64, RunSummary)]) -> Result<()> {
-        let holds = |(_, summary): &&(u64, RunSummary)| summary.sections.iter().any(|(_, rows)| *rows > 0);
+        let holds = |(_, summary): &&(u64, RunSummary)| !summary.is_empty();
         let (full, empty): (Vec<_>, Vec<_>) = written.iter().partition(holds);
         self.remove_runs(&empty.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
         for (id, summary) in full {

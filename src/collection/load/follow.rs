@@ -11,8 +11,11 @@ use crate::collection::distributed::protocol::{
 };
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
-use crate::collection::load::load_base::{KeptSketches, LoadBase};
+use crate::collection::load::load_base::kept_sketches::KeptSketches;
+use crate::collection::load::load_base::{EarlierEpochs, LoadBase};
 use crate::collection::load::prepare::beside;
+use crate::collection::load::settle::LoadNumbers;
+use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
 use crate::collection::recompute::leave_out::follow_left_out;
 use crate::collection::tables::frozen::frozen;
 use crate::error::{Error, Result};
@@ -41,6 +44,7 @@ pub fn follow(
     let mut done: Option<EpochDone> = None;
     // It stays what it is, and may have to be asked for.
     let mut frozen_tables: Option<Arc<FrozenTables>> = None;
+    let mut earlier: Option<EarlierEpochs> = None;
     loop {
         let command = peers.receive()?;
         let over = match &command {
@@ -76,8 +80,12 @@ pub fn follow(
                     frozen_tables = frozen(&ahead.tables())?;
                 }
                 let known = (&*sources, &left_out, frozen_tables.clone());
+                let earlier = earlier.get_or_insert_with(|| match epoch.at.1 {
+                    1 => EarlierEpochs::none(epoch.runs_before, resources.memory.unwrap_or(u64::MAX) / 10),
+                    _ => EarlierEpochs::unknown(epoch.runs_before),
+                });
                 let means = beside(resources.clone(), &left_out)?;
-                match take_part(&ahead, &epoch, known, &means, peers, progress) {
+                match take_part(&ahead, (&epoch, earlier), known, &means, peers, progress) {
                     Ok(()) => {
                         let last = epoch.part.extent.to.0 as usize >= sources.len();
                         done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
@@ -110,7 +118,7 @@ pub fn follow(
 /// Takes part in an epoch.
 fn take_part(
     ahead: &Snapshot,
-    epoch: &EpochCommand,
+    (epoch, earlier): (&EpochCommand, &EarlierEpochs),
     (sources, left_out, frozen_tables): (&[Source], &LeftOutPositions, Option<Arc<FrozenTables>>),
     resources: &Resources,
     peers: &Arc<Peers>,
@@ -125,14 +133,11 @@ fn take_part(
     let runs = (begin(&ids)?, begin(&of_records)?);
     let (tables, sketches) = (ahead.tables(), KeptSketches::of(config));
     let most = resources.memory.unwrap_or(u64::MAX) / 10;
-    let known = Arc::new(LoadBase::new(
-        tables,
-        epoch.next_content,
-        sketches,
-        (epoch.at.0 as u32, epoch.documents),
-        most,
-        runs,
-    ));
+    let known = Arc::new(
+        LoadBase::new(tables, epoch.next_content, sketches, (epoch.at.0 as u32, epoch.documents), most, runs)
+            .noting_mentioned(epoch.notes_mentioned)
+            .after_epochs(earlier.clone()),
+    );
     let request = Request {
         sources: sources.to_vec(),
         protected: Vec::new(),
@@ -147,8 +152,13 @@ fn take_part(
         lexicon: None,
         resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },
     };
-    flow::assist(request, Arc::clone(progress))?;
+    let run = flow::assist_load(request, Arc::clone(progress))?;
+    let newcomers = known.newcomers(&run)?;
+    let counts: Vec<NewcomerCounts> = newcomers.iter().map(Newcomers::counts).collect();
+    peers.gather(&counts)?;
+    let (terms, labels): (LoadNumbers, Vec<u32>) = peers.receive()?;
+    let finished = known.finish(newcomers, terms, &labels[topology.local_workers()])?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
-    collect_summaries(peers, &ids.zip(known.finished()).collect()).map(drop)
+    collect_summaries(peers, &ids.zip(finished).collect()).map(drop)
 }

@@ -13,7 +13,7 @@ use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::tally::LoadTally;
 use crate::collection::commit::writer::Writer;
 use crate::collection::distributed::protocol::LeaderCommand;
-use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::{EarlierEpochs, LoadBase};
 use crate::collection::maintain::compact::between_epochs;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::recompute::replay::left;
@@ -69,6 +69,7 @@ pub struct Prepared<'a> {
     /// What the last epoch left.
     pub(in crate::collection::load) last: Option<(Arc<LoadBase>, Loaded)>,
     pub(in crate::collection::load) frozen_tables: Option<Arc<FrozenTables>>,
+    pub(in crate::collection::load) earlier: EarlierEpochs,
 }
 
 /// Runs the epochs of a load, or those that an interrupted one has left.
@@ -149,6 +150,8 @@ impl<'a> Prepared<'a> {
             ));
         }
         let frozen_tables = frozen(&ahead.tables())?;
+        let memory = batch.resources.memory.unwrap_or(u64::MAX) / 10;
+        let earlier = EarlierEpochs::none(ahead.runs().len(), memory);
         Ok(Prepared {
             writer,
             batch,
@@ -164,6 +167,7 @@ impl<'a> Prepared<'a> {
             noted: 0,
             last: None,
             frozen_tables,
+            earlier,
         })
     }
 
@@ -209,6 +213,7 @@ impl<'a> Prepared<'a> {
         }
         let at = (pending.at(), pending.lines);
         let Checkpoint { next, epoch, consumed, refused, tally, .. } = pending;
+        self.earlier = EarlierEpochs::unknown(self.writer.snapshot().runs().len());
         self.ahead = self.writer.ahead(&next)?;
         self.frozen_tables = frozen(&self.ahead.tables())?;
         for entry in &refused {

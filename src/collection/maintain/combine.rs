@@ -38,6 +38,8 @@ pub struct Live {
     contents: Bits,
     versions: Bits,
     files: Bits,
+    /// Whether other processes may have rows that say what is true no more: only they know which.
+    shadows_others: bool,
 }
 
 impl Live {
@@ -51,6 +53,7 @@ impl Live {
             contents: Bits::below(next),
             versions: Bits::below(next),
             files: Bits::below(u64::from(manifest.next_file)),
+            shadows_others: false,
         };
         let mut rows = tables.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
@@ -72,6 +75,11 @@ impl Live {
 }
 
 impl Live {
+    /// The same, where other processes keep rows that those of process 0 shadow.
+    pub fn shadowing_others(self, shadows_others: bool) -> Live {
+        Live { shadows_others, ..self }
+    }
+
     /// Tells it to all other processes, in process 0.
     ///
     /// # Errors
@@ -89,7 +97,7 @@ impl Live {
     pub fn hear(peers: &Peers) -> Result<Live> {
         let [contents, versions, files] =
             [(); 3].map(|()| peers.receive_bytes().map(|bytes| Bits::of_bytes(&bytes)));
-        Ok(Live { contents: contents?, versions: versions?, files: files? })
+        Ok(Live { contents: contents?, versions: versions?, files: files?, shadows_others: false })
     }
 }
 
@@ -98,16 +106,22 @@ type Stays = fn(&[u64], &Live) -> bool;
 
 /// The tables without heaps.
 const PLAIN: [(Table, Stays); 10] = [
-    (CONTENTS, |row, _| StoredContent::of_row(row).is_live()),
-    (DIGESTS, |row, _| StoredDigest::of_row(row).is_live()),
+    (CONTENTS, |row, live| live.contents.has(StoredContent::of_row(row).content)),
+    (DIGESTS, |row, live| live.contents.has(StoredDigest::of_row(row).content)),
     (POSTINGS, |row, live| live.contents.has(u64::from(size_and_content(row).1))),
-    (MEMBERS, |row, _| StoredMember::of_row(row).is),
+    (MEMBERS, |row, live| {
+        let member = StoredMember::of_row(row);
+        live.contents.has(member.content) && (member.is || live.shadows_others)
+    }),
     (SCOPES, |row, live| live.contents.has(StoredScope::of_row(row).content)),
     (LINKS, |row, live| {
         let link = StoredLink::of_row(row);
         live.contents.has(link.content) && live.contents.has(link.other)
     }),
-    (COMPONENTS, |row, _| StoredComponent::of_row(row).is),
+    (COMPONENTS, |row, live| {
+        let component = StoredComponent::of_row(row);
+        live.contents.has(component.content) && (component.is || live.shadows_others)
+    }),
     (CLUSTERS, |row, _| StoredCluster::of_row(row).1.documents > 0),
     // Nothing is left of those who are dead, and nobody asks any more what a load has mentioned.
     (DEAD, |_, _| false),
@@ -131,7 +145,7 @@ const HEAPED: [(SectionKind, &[Heaped]); 2] = [
         &[
             Heaped {
                 table: DOCUMENTS,
-                stays: |row, _| Document::of_row(row).live,
+                stays: |row, live| live.versions.has(u64::from(Document::of_row(row).version)),
                 start: Document::LABEL,
                 words: |row| {
                     let (id, value) = Document::of_row(row).lengths;

@@ -1,7 +1,8 @@
 //! Runs of several processes merged where they lie, by a plan that the leader makes.
 //!
-//! Only process 0 writes rows that are replaced some day: what the others write is never shadowed. So it does not matter
-//! how old their runs are beside those of process 0, and the runs of each process are merged among themselves.
+//! Only process 0 writes rows that replace others. What another process writes is of texts and ids that no row told of before, so
+//! it shadows nothing. The runs of each process are merged among themselves: those of process 0 as if they were the newest, those
+//! of another process as if they were the oldest.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +23,8 @@ use crate::progress::Progress;
 use crate::storage::Storage;
 
 impl MergeGroup {
-    /// The run whose place what they become takes. A row that says that a content is dead is never older than what there is
-    /// of that content: so what process 0 has stays behind the runs of the others that it was behind.
+    /// The run whose place what they become takes. A row of process 0 is never older than the rows of others that it shadows: so
+    /// what process 0 has stays behind the runs of the others that it was behind.
     fn place(&self) -> Option<&u64> {
         if self.process == 0 { self.runs.last() } else { self.runs.first() }
     }
@@ -104,6 +105,8 @@ impl MergePlan {
     ) -> Result<()> {
         let live = self.live.then(|| Live::of(&snapshot.tables(), &self.manifest)).transpose()?;
         live.as_ref().map_or(Ok(()), |live| live.tell(peers))?;
+        let others = self.manifest.runs.iter().any(|run| run.keeper.is_some());
+        let live = live.map(|live| live.shadowing_others(others));
         let own = self.merge(snapshot, (0, live.as_ref()), progress);
         // What the others have merged is on its way, whatever has failed here.
         let all: Vec<Merged> = peers.gather(&told(&own))?;

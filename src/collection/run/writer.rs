@@ -12,7 +12,7 @@ use crate::collection::run::directory::{
 };
 use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::packed::RowPacker;
-use crate::collection::run::schema::section_name;
+use crate::collection::run::schema::{RARITY, section_name};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::storage::{FileWriter, Storage};
@@ -30,9 +30,9 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Whether no section has a row or a word.
+    /// Whether no section has a row or a word; but a rarity table without entries is one.
     pub(in crate::collection) fn is_empty(&self) -> bool {
-        self.sections.iter().all(|(_, rows)| *rows == 0)
+        self.sections.iter().all(|(kind, rows)| *rows == 0 && *kind != RARITY)
     }
 
     /// The rows or words of each section, by name.

@@ -16,14 +16,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
+use hashbrown::HashMap;
+
 use crate::config::Keep;
 use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
 use crate::flow::catalogue::names::Name;
-use crate::flow::catalogue::rows::SegmentRows;
+use crate::flow::catalogue::rows::{FarRow, SegmentRows};
 use crate::flow::catalogue::segment::Segment;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::memory::store::RunMemory;
+use crate::flow::records::Brought;
 use crate::read::Source;
 
 /// The segments of all workers; each is there from the moment its worker has read its last record, those of other
@@ -35,6 +38,8 @@ pub struct Catalogue {
     topology: Topology,
     /// By worker.
     segments: Vec<OnceLock<Segment>>,
+    /// Of a load, in process 0: documents that other processes have read, of which more than the size has to be known.
+    far: OnceLock<HashMap<Doc, FarRow>>,
     keep: Keep,
     /// Whether a collection asks for the lengths of texts.
     load: bool,
@@ -50,8 +55,8 @@ impl Catalogue {
     pub fn new(topology: Topology, keep: &Keep, load: bool, base: Doc) -> Catalogue {
         let segments = (0..topology.all()).map(|_| OnceLock::new()).collect();
         let protected = (0..topology.all()).map(|_| AtomicU32::new(0)).collect();
-        let (keep, preferences) = (keep.clone(), Vec::new());
-        Catalogue { base, topology, segments, keep, load, protected_files: 0, protected, preferences }
+        let (keep, preferences, far) = (keep.clone(), Vec::new(), OnceLock::new());
+        Catalogue { base, topology, segments, far, keep, load, protected_files: 0, protected, preferences }
     }
 
     /// The same, where so many sources, the first ones, are protected.
@@ -89,6 +94,11 @@ impl Catalogue {
         self.protected[worker].load(Relaxed)
     }
 
+    /// Whether the documents are those of a load of a collection.
+    pub fn is_load(&self) -> bool {
+        self.load
+    }
+
     /// Documents of sources below this number are protected.
     pub fn protected_files(&self) -> u32 {
         self.protected_files
@@ -113,6 +123,36 @@ impl Catalogue {
         ends().min().unwrap_or_default()..ends().max().unwrap_or_default()
     }
 
+    /// Makes known, once, what is to be known of documents that other processes have read.
+    pub fn publish_far(&self, rows: HashMap<Doc, FarRow>) {
+        let first = self.far.set(rows).is_ok();
+        debug_assert!(first, "they are published once");
+    }
+
+    /// What is known of a document that another process has read, in a load.
+    fn far(&self, doc: Doc) -> Option<&FarRow> {
+        let far = self.far.get().filter(|_| !self.topology.is_local(doc))?;
+        far.get(&doc)
+    }
+
+    /// What process 0 has to know of a document of this process to settle it.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
+    pub fn far_row(&self, doc: Doc) -> Result<FarRow> {
+        let (line, label) = self.name(doc)?;
+        let (worth, value) = self.keep_key(doc);
+        Ok(FarRow {
+            doc,
+            position: self.position(doc).to_bits(),
+            line,
+            label: label.map(|name| (name.is_number(), name.into())),
+            length: self.text_bytes(doc),
+            keep_key: (worth, value.to_owned()),
+            brought: self.brought(doc),
+        })
+    }
+
     fn segment(&self, doc: Doc) -> (&Segment, usize) {
         // Millions of sizes are looked up: one division of half a word finds both, as the first number is one of worker 0.
         let (number, workers) = (doc - self.base, self.segments.len() as Doc);
@@ -132,8 +172,20 @@ impl Catalogue {
 
     /// Where the document stands.
     pub fn position(&self, doc: Doc) -> Position {
+        if let Some(far) = self.far(doc) {
+            return Position::from_bits(far.position);
+        }
         let (segment, row) = self.segment(doc);
         segment.position(row)
+    }
+
+    /// What the document's record brings, of a load.
+    pub fn brought(&self, doc: Doc) -> Brought {
+        if let Some(far) = self.far(doc) {
+            return far.brought;
+        }
+        let (segment, row) = self.segment(doc);
+        segment.brought(row)
     }
 
     /// The document's line, counted from 1 within its unit of reading.
@@ -141,12 +193,14 @@ impl Catalogue {
     /// # Errors
     /// [`crate::error::Error::Io`] if the lines are on disk and cannot be read.
     pub fn line(&self, doc: Doc) -> Result<u32> {
-        let (segment, row) = self.segment(doc);
-        Ok(segment.name(row)?.0)
+        self.name(doc).map(|(line, _)| line)
     }
 
     /// Bytes of the document's text, the greatest number for more; 0 if neither the keep policy nor a collection asks.
     pub fn text_bytes(&self, doc: Doc) -> u32 {
+        if let Some(far) = self.far(doc) {
+            return far.length;
+        }
         let (segment, row) = self.segment(doc);
         segment.length(row)
     }
@@ -198,6 +252,12 @@ impl Catalogue {
         self.base as usize + ends.max().unwrap_or(0)
     }
 
+    /// The documents of a worker, in document order.
+    pub fn docs_of(&self, worker: usize) -> impl Iterator<Item = Doc> + use<> {
+        let (base, workers) = (self.base, self.segments.len());
+        (0..self.rows(worker)).map(move |row| base + (row * workers + worker) as Doc)
+    }
+
     /// The documents of all workers, in no order that means anything.
     pub fn docs(&self) -> impl Iterator<Item = Doc> {
         let workers = self.segments.len();
@@ -227,8 +287,7 @@ impl Catalogue {
     /// # Errors
     /// [`crate::error::Error::Io`] if the ids are on disk and cannot be read.
     pub fn label(&self, doc: Doc) -> Result<Option<DocumentName<'_>>> {
-        let (segment, row) = self.segment(doc);
-        Ok(segment.name(row)?.1)
+        self.name(doc).map(|(_, name)| name)
     }
 
     /// The document's line, counted from 1 within its unit of reading, and its id, if its record has one.
@@ -236,6 +295,9 @@ impl Catalogue {
     /// # Errors
     /// [`crate::error::Error::Io`] if they are on disk and cannot be read.
     pub fn name(&self, doc: Doc) -> Result<Name<'_>> {
+        if let Some(far) = self.far(doc) {
+            return Ok(far.name());
+        }
         let (segment, row) = self.segment(doc);
         segment.name(row)
     }
@@ -244,6 +306,9 @@ impl Catalogue {
     /// a field, that is 0 for none, the greatest number for a string, else the value. Otherwise it is the bytes of the text, if
     /// they are compared.
     pub fn keep_key(&self, doc: Doc) -> (u64, &str) {
+        if let Some(far) = self.far(doc) {
+            return (far.keep_key.0, &far.keep_key.1);
+        }
         let (segment, row) = self.segment(doc);
         segment.keep_key(&self.keep, row)
     }

@@ -1,5 +1,7 @@
 //! Rows on their way to another process.
 
+use crate::document::{Doc, DocumentName};
+use crate::flow::records::Brought;
 use crate::read::Value;
 
 /// Rows of a worker on their way to another process. What was not asked for is empty.
@@ -17,4 +19,31 @@ pub struct SegmentRows {
     pub lengths: Vec<u32>,
     /// Values that the keep policy compares.
     pub values: Vec<Option<Value>>,
+}
+
+/// What process 0 has to know of a document that another process has read, to settle it.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct FarRow {
+    /// The document.
+    pub doc: Doc,
+    /// Its position, as bits.
+    pub position: u64,
+    /// Its line within its unit.
+    pub line: u32,
+    /// Its id, and whether that is a number.
+    pub label: Option<(bool, String)>,
+    /// Bytes of its text.
+    pub length: u32,
+    /// What the keep policy compares, as a collection stores it.
+    pub keep_key: (u64, String),
+    /// What its record brings.
+    pub brought: Brought,
+}
+
+impl FarRow {
+    /// Line and id.
+    pub fn name(&self) -> (u32, Option<DocumentName<'_>>) {
+        let name = self.label.as_ref();
+        (self.line, name.map(|(is_number, text)| DocumentName::of_kind(text.as_str(), *is_number)))
+    }
 }

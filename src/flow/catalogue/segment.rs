@@ -13,6 +13,7 @@ use crate::flow::catalogue::rows::SegmentRows;
 use crate::flow::catalogue::signatures::RowSignatures;
 use crate::flow::memory::budget::{Share, mapped};
 use crate::flow::memory::store::RunMemory;
+use crate::flow::records::Brought;
 use crate::flow::stored::Replayed;
 use crate::read::Record;
 
@@ -25,6 +26,8 @@ pub struct Segment {
     signatures: RowSignatures,
     /// Bytes of each text, the greatest number for more; if a keep policy or a collection asks for them.
     lengths: Option<Vec<u32>>,
+    /// What each record brings, of a load.
+    brought: Option<Vec<Brought>>,
     keys: KeepKeys,
     /// What makes the keys of documents differ that are not to be compared, if there are any.
     salts: Option<Vec<u64>>,
@@ -50,6 +53,7 @@ impl Segment {
             sizes: mapped(rows),
             signatures: RowSignatures::new(most(Share::Signatures) / 8),
             lengths: (load || keep.compares_lengths()).then(Vec::new),
+            brought: load.then(Vec::new),
             keys,
             salts: None,
             protected_files: 0,
@@ -81,7 +85,8 @@ impl Segment {
     pub fn bytes(&self) -> u64 {
         let salt = self.salts.as_ref().map_or(0, |_| size_of::<u64>() as u64);
         let length = self.lengths.as_ref().map_or(0, |_| size_of::<u32>() as u64);
-        let each = salt + length + self.keys.bytes_each();
+        let brought = self.brought.as_ref().map_or(0, |_| size_of::<Brought>() as u64);
+        let each = salt + length + brought + self.keys.bytes_each();
         let sizes = (self.sizes.len() * size_of::<u32>()) as u64;
         let rows = self.positions.len() as u64;
         sizes + rows * each + self.positions.bytes() + self.names.bytes() + self.signatures.bytes()
@@ -104,6 +109,18 @@ impl Segment {
         }
         self.keys.push(|| record.value.clone());
         self.push_place(record.position, record.line, record.id.as_ref())
+    }
+
+    /// Notes what the record of the last row brings, if this is a load.
+    pub fn bring_last(&mut self, of_last: Brought) {
+        if let Some(brought) = &mut self.brought {
+            brought.push(of_last);
+        }
+    }
+
+    /// What the record of a row brings, of a load.
+    pub fn brought(&self, row: usize) -> Brought {
+        self.brought.as_ref().map_or_else(Brought::default, |brought| brought[row])
     }
 
     /// Adds the row of a stored document. Its line is not known here.

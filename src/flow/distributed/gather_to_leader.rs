@@ -21,6 +21,8 @@ use crate::read::Refused;
 enum GatheredPiece {
     Copies(Vec<ExactDuplicate>),
     Changes(Vec<Change>),
+    SupersededDocs(Vec<Doc>),
+    BroughtBack(Vec<Doc>),
     /// A hot group, and the sizes of its stored members.
     HotGroup(Vec<Doc>, Vec<(Doc, u32)>),
     Refused(Vec<Refused>),
@@ -55,6 +57,7 @@ fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Gathe
     let Gathered {
         copies, hot_groups, refused, changes, superseded, tally, common, warnings, observed, ..
     } = gathered;
+    let (superseded_docs, brought_back) = (gathered.superseded_docs, gathered.brought_back);
     let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
     let stored = |hot_group: &[Doc]| {
         let stored = hot_group.iter().filter(|doc| sets.is_stored(**doc));
@@ -62,6 +65,8 @@ fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Gathe
     };
     slices(copies, GatheredPiece::Copies)
         .chain(slices(changes, GatheredPiece::Changes))
+        .chain(slices(superseded_docs, GatheredPiece::SupersededDocs))
+        .chain(slices(brought_back, GatheredPiece::BroughtBack))
         .chain(slices(refused, GatheredPiece::Refused))
         .chain(slices(lines, GatheredPiece::Lines))
         .chain(hot_groups.into_iter().map(move |hot_group| {
@@ -93,7 +98,9 @@ fn slices<T>(
 fn take(collector: &Collector, sets: &DocumentSets, piece: GatheredPiece) {
     match piece {
         GatheredPiece::Copies(copies) => collector.add_copies(&copies),
-        GatheredPiece::Changes(changes) => collector.add_changes(&changes, 0),
+        GatheredPiece::Changes(changes) => collector.add_changes(&changes, (0, Vec::new())),
+        GatheredPiece::SupersededDocs(docs) => collector.add_changes(&[], (0, docs)),
+        GatheredPiece::BroughtBack(docs) => collector.add_brought_back(&docs),
         GatheredPiece::HotGroup(hot_group, sizes) => {
             sets.record_stored_sizes(sizes.into_iter());
             collector.add_hot_groups(vec![hot_group]);

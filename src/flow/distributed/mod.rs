@@ -7,4 +7,5 @@ pub mod gather_bits;
 pub mod gather_to_leader;
 pub mod remote_candidates;
 pub mod send_window;
+pub mod settling_rows;
 pub mod topology;

@@ -26,7 +26,7 @@ use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::{Within, salted};
 use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
-use crate::flow::records::{Arrival, Change, ChangeKind, Posting, id_digest};
+use crate::flow::records::{Arrival, Brought, Change, ChangeKind, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
@@ -297,7 +297,7 @@ impl Intake {
         let fingerprint = fingerprint(record, stored.keeps_records());
         let position = record.position.to_bits();
         if !record.deleted && stored.is_unchanged(id, fingerprint)? {
-            self.changes.push(Change { id, fingerprint, position, doc: None, kind: ChangeKind::Unchanged });
+            self.changes.push(Change { id, position, doc: None, kind: ChangeKind::Unchanged });
             // Nothing else is held of it.
             self.held += CHANGE / 2;
             self.results.tally.unchanged += 1;
@@ -314,10 +314,12 @@ impl Intake {
             Some(digest) => ChangeKind::Text(salt.map_or(digest, |salt| salted(digest, salt))),
             None => ChangeKind::Empty,
         };
+        let digest = if let ChangeKind::Text(digest) = kind { digest } else { 0 };
+        self.segment.bring_last(Brought { fingerprint, digest });
         if !self.has_room(record) {
             return Ok(());
         }
-        self.changes.push(Change { id, fingerprint, position, doc: Some(doc), kind });
+        self.changes.push(Change { id, position, doc: Some(doc), kind });
         self.held += CHANGE + TEXT;
         if kind != ChangeKind::Delete {
             keepers.keep(self.worker, |keeper| keeper.record(doc, &record.stored()))?;

@@ -1,5 +1,5 @@
 //! Rows of documents, sent to the processes that need them: all of them to process 0, which names documents, and the sizes
-//! of their sets to all others.
+//! of their sets to all others. In a load each process names what it has read, and process 0 gets sizes, too.
 
 use std::sync::Arc;
 
@@ -40,13 +40,14 @@ pub fn rows_for_others(
     let topology = context.topology;
     // Equal texts are recognised by digests alone.
     let sizes = context.has_keys();
+    let names_all = !catalogue.is_load();
     let others = topology.others().filter(move |process| *process == 0 || sizes);
     let slices = others.flat_map(move |process| {
         let rows = catalogue.rows(worker);
         (0..rows).step_by(SLICE).map(move |from| (process, from..rows.min(from + SLICE)))
     });
     slices.map(move |(process, range)| {
-        let rows = catalogue.some_rows(worker, range, process == 0)?;
+        let rows = catalogue.some_rows(worker, range, process == 0 && names_all)?;
         Ok(SentRows { to: topology.first_of(process) as u32, from: worker as u32, rows })
     })
 }

@@ -14,16 +14,17 @@ use crate::flow::context::RunContext;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::bucket_feed::BucketFeed;
 use crate::flow::records::{Arrival, ExactDuplicate};
+use crate::flow::results::gathered::Collector;
 use crate::flow::stored::Stored;
 
 /// Bytes of input whose arrivals make a bucket.
 const BUCKET: u64 = sized(16 << 20, 1 << 10);
 
-/// Names every document that is not the first of its text.
+/// Names every document that is not the first of its text. Those that bring back a text that no document had any more are gathered.
 pub fn exact_duplicates<'scope>(
     arrivals: Stream<'scope, u64, Vec<Arrival>>,
     context: Arc<RunContext>,
-    stored: Option<Arc<dyn Stored>>,
+    (stored, collector): (Option<Arc<dyn Stored>>, Arc<Collector>),
     worker: usize,
 ) -> Stream<'scope, u64, Vec<ExactDuplicate>> {
     let scope = arrivals.scope();
@@ -42,13 +43,15 @@ pub fn exact_duplicates<'scope>(
                     context.status.fail(error);
                     Vec::new()
                 });
+                collector.add_brought_back(&brought_back(&bucket, &contents));
                 output.session(cap).give_iterator(copies(&bucket, &contents));
             }
         },
     )
 }
 
-/// Sorts arrivals by digest; for each distinct digest the stored content that has it. Empty if there is nothing stored.
+/// Sorts arrivals by digest; for each distinct digest the stored content that has it, [`NO_DOC`] if none is left that had. Empty if
+/// there is nothing stored.
 fn stored_contents(stored: Option<&dyn Stored>, arrivals: &mut [Arrival]) -> Result<Vec<Option<Doc>>> {
     let digest = |arrival: &Arrival| (arrival.digest, arrival.rest);
     arrivals.sort_unstable_by_key(digest);
@@ -64,14 +67,25 @@ fn stored_contents(stored: Option<&dyn Stored>, arrivals: &mut [Arrival]) -> Res
 fn copies(arrivals: &[Arrival], contents: &[Option<Doc>]) -> impl Iterator<Item = ExactDuplicate> {
     let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
     arrivals.chunk_by(same).enumerate().flat_map(move |(at, same)| {
-        let stored = contents.get(at).copied().flatten();
-        let counting = same.iter().filter(|arrival| !arrival.is_superseded());
-        let first = counting.min_by_key(|arrival| arrival.position).map(|arrival| arrival.doc as Doc);
-        let first = stored.or(first);
+        let stored = contents.get(at).copied().flatten().filter(|content| *content != NO_DOC);
+        let first = stored.or_else(|| first_of(same));
         let copy = move |arrival: &Arrival| ExactDuplicate {
             doc: arrival.doc as Doc,
             first: first.filter(|_| !arrival.is_superseded()).unwrap_or(NO_DOC),
         };
         same.iter().map(copy).filter(|copy| copy.first != copy.doc)
     })
+}
+
+/// The first document of some of one text; none if none counts.
+fn first_of(same: &[Arrival]) -> Option<Doc> {
+    let counting = same.iter().filter(|arrival| !arrival.is_superseded());
+    counting.min_by_key(|arrival| arrival.position).map(|arrival| arrival.doc as Doc)
+}
+
+/// The first documents of texts that stored contents had which no document has any more.
+fn brought_back(arrivals: &[Arrival], contents: &[Option<Doc>]) -> Vec<Doc> {
+    let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
+    let of_gone = arrivals.chunk_by(same).zip(contents).filter(|(_, stored)| **stored == Some(NO_DOC));
+    of_gone.filter_map(|(same, _)| first_of(same)).collect()
 }

@@ -1,4 +1,6 @@
 //! The operator of a load by which the last write wins: of several changes of one id the last one counts.
+//!
+//! Of a text under an id that the collection never had all is known where it was read, so nobody else hears of the change.
 
 use std::sync::Arc;
 
@@ -7,15 +9,23 @@ use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
 
+use crate::error::Result;
+use crate::flow::context::RunContext;
 use crate::flow::records::{Arrival, Change, ChangeKind};
 use crate::flow::results::gathered::Collector;
+use crate::flow::stored::Stored;
 
-/// Passes on the texts that count, and those that do not as superseded ones; the changes that count are gathered.
+/// Passes on the texts that count, and those that do not as superseded ones. The changes that count are gathered, but for
+/// new texts under new ids.
 pub fn last_write_wins<'scope>(
     changes: Stream<'scope, u64, Vec<Change>>,
+    context: Arc<RunContext>,
+    stored: Arc<dyn Stored>,
     collector: Arc<Collector>,
 ) -> Stream<'scope, u64, Vec<Arrival>> {
-    let by_id = Exchange::new(|change: &Change| change.id as u64);
+    let topology = context.topology;
+    // What is stored is sorted by the high half.
+    let by_id = Exchange::new(move |change: &Change| topology.of_key((change.id >> 64) as u64) as u64);
     changes.unary_frontier::<CapacityContainerBuilder<Vec<Arrival>>, _, _, _>(
         by_id,
         "LastWriteWins",
@@ -27,17 +37,24 @@ pub fn last_write_wins<'scope>(
                 let Some(cap) = cap.take_if(|_| frontier.is_empty()) else { return };
                 let mut all = std::mem::take(&mut held);
                 let mut session = output.session(&cap);
+                let mut superseded = Vec::new();
                 let counting = each_last(&mut all, |change, counts| match (change.kind, change.doc) {
                     (ChangeKind::Text(digest), Some(doc)) if counts => {
                         session.give(Arrival::new(digest, doc, change.position));
                     }
                     (ChangeKind::Text(digest), Some(doc)) => {
+                        superseded.push(doc);
                         session.give(Arrival::superseded(digest, doc, change.position));
                     }
+                    (_, doc) if !counts => superseded.extend(doc),
                     _ => {}
                 });
                 drop(session);
-                collector.add_changes(&counting, all.len() - counting.len());
+                let superseded = (all.len() - counting.len(), superseded);
+                let gathered = of_known_ids(counting, &*stored);
+                gathered
+                    .map(|changes| collector.add_changes(&changes, superseded))
+                    .unwrap_or_else(|error| context.status.fail(error));
             }
         },
     )
@@ -54,4 +71,24 @@ fn each_last(changes: &mut [Change], mut each: impl FnMut(&Change, bool)) -> Vec
         counting.extend_from_slice(last);
     }
     counting
+}
+
+/// Those of the changes, one of each id and ascending by it, that somebody has to look at beside the process that has read
+/// the record: all but texts under ids that no row tells of, and records that change nothing.
+fn of_known_ids(mut changes: Vec<Change>, stored: &dyn Stored) -> Result<Vec<Change>> {
+    let ids: Vec<u64> =
+        changes.iter().flat_map(|change| [(change.id >> 64) as u64, change.id as u64]).collect();
+    let mut known = vec![false; changes.len()];
+    stored.known_ids(&ids, &mut |at| known[at] = true)?;
+    let mentions = stored.notes_mentioned();
+    let mut known = known.into_iter();
+    changes.retain(|change| {
+        let known = known.next().unwrap_or_default();
+        match change.kind {
+            ChangeKind::Text(_) => known,
+            ChangeKind::Unchanged => mentions,
+            ChangeKind::Empty | ChangeKind::Delete => true,
+        }
+    });
+    Ok(changes)
 }

@@ -6,5 +6,6 @@ pub mod collide;
 pub mod count;
 pub mod exact_duplicates;
 pub mod last_write_wins;
+pub mod own_copies;
 pub mod recall;
 pub mod verify;

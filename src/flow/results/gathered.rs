@@ -27,10 +27,14 @@ pub struct Gathered {
     hot_members: usize,
     /// Records that are not documents.
     pub refused: Vec<Refused>,
-    /// The change that counts of every id, of a load.
+    /// The changes of a load that count, but for new texts under new ids.
     pub changes: Vec<Change>,
     /// Changes that do not count.
     pub superseded: usize,
+    /// The documents of changes that do not count.
+    pub superseded_docs: Vec<Doc>,
+    /// The first documents of texts that stored contents had which no document has any more.
+    pub brought_back: Vec<Doc>,
     /// Counts of the run.
     pub tally: Tally,
     /// Keys ignored as common.
@@ -97,11 +101,22 @@ impl Collector {
         std::mem::take(&mut *lock(&self.gathered))
     }
 
-    /// Adds the changes that count, and how many do not.
-    pub fn add_changes(&self, changes: &[Change], superseded: usize) {
+    /// Adds changes that count; how many do not, and the documents of those.
+    pub fn add_changes(&self, changes: &[Change], (superseded, mut docs): (usize, Vec<Doc>)) {
         let mut gathered = lock(&self.gathered);
         gathered.changes.extend_from_slice(changes);
         gathered.superseded += superseded;
+        gathered.superseded_docs.append(&mut docs);
+    }
+
+    /// Adds the first documents of texts that stored contents had which no document has any more.
+    pub fn add_brought_back(&self, docs: &[Doc]) {
+        lock(&self.gathered).brought_back.extend_from_slice(docs);
+    }
+
+    /// Looks at what is there by now.
+    pub fn look<T>(&self, look: impl FnOnce(&Gathered) -> T) -> T {
+        look(&lock(&self.gathered))
     }
 
     /// Adds documents that are not the first of their text.

@@ -3,5 +3,7 @@
 pub mod common_keys;
 pub mod findings;
 pub mod gathered;
+pub mod settled_by_leader;
+pub mod settling;
 pub mod tally;
 pub mod warnings;

@@ -48,6 +48,11 @@ pub struct DocumentWarnings {
 }
 
 impl DocumentWarnings {
+    /// All of them.
+    pub fn docs(&self) -> impl Iterator<Item = Doc> {
+        self.too_few_terms.0.iter().chain(&self.missing_date.0).map(|(_, doc)| *doc)
+    }
+
     /// Adds those of another worker.
     pub fn add(&mut self, other: &DocumentWarnings) {
         self.too_few_terms.add(&other.too_few_terms);

@@ -19,7 +19,7 @@ use crate::collection::tables::sets::missing;
 use crate::components::{Forest, Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Change, ChangeKind, Contractor};
+use crate::flow::{Change, ChangeKind, Contractor, ExactDuplicate};
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
@@ -43,9 +43,10 @@ impl Settling<'_> {
     pub(super) fn find_contents(&mut self) -> Result<()> {
         let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        let copied = self.loaded.copies.iter().map(|copy| copy.first).filter(|first| *first >= base);
         let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flatten().copied().collect();
         let mut touched = std::mem::take(&mut self.touched);
-        touched.extend(links.chain(hot_members).filter(|content| *content != NO_DOC));
+        touched.extend(links.chain(copied).chain(hot_members).filter(|content| *content != NO_DOC));
         self.contents = TouchedContents::new(touched, base);
         let rows = self.contents.stored_mut();
         let stored: Vec<u64> = rows.iter().map(|(content, _)| u64::from(*content)).collect();
@@ -60,12 +61,29 @@ impl Settling<'_> {
         if found < stored.len() {
             return Err(missing(self.tables, NO_DOC));
         }
+        self.count_newcomers();
         for ((content, _), comes) in &self.delta.members {
             if let Some(content) = self.contents.get_mut(*content) {
                 content.after = if *comes { content.after + 1 } else { content.after.saturating_sub(1) };
             }
         }
         Ok(())
+    }
+
+    /// Counts newcomers into the contents of the load that are settled here. A content is named after its first document.
+    fn count_newcomers(&mut self) {
+        let (base, settled) =
+            (self.loaded.run.documents.catalogue.base(), self.loaded.run.settled_by_leader());
+        let newcomer = |doc: Doc| !settled.has_document(doc);
+        for (doc, content) in self.contents.of_load_mut() {
+            content.after = u32::from(newcomer(*doc));
+        }
+        let of_load = |copy: &&ExactDuplicate| copy.first >= base && copy.first != NO_DOC;
+        for copy in self.loaded.copies.iter().filter(of_load).filter(|copy| newcomer(copy.doc)) {
+            if let Some(content) = self.contents.get_mut(copy.first) {
+                content.after += 1;
+            }
+        }
     }
 
     /// Gives a content another label.

@@ -63,6 +63,11 @@ impl TouchedContents {
         &self.rows
     }
 
+    /// Those that the load brings, ascending.
+    pub fn of_load_mut(&mut self) -> &mut [(Doc, Content)] {
+        &mut self.rows[self.stored..]
+    }
+
     /// Those that are stored, ascending.
     pub fn stored_mut(&mut self) -> &mut [(Doc, Content)] {
         &mut self.rows[..self.stored]

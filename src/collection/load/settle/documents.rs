@@ -5,13 +5,13 @@ use std::thread;
 use hashbrown::HashMap;
 
 use super::{Delta, LoadNumbers, Settling};
-use crate::collection::tables::Tables;
+use crate::collection::load::diff_clusters::LoadTables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{Change, ChangeKind, Loaded, id_digest};
+use crate::flow::{Change, ChangeKind, Loaded, RunParts};
 use crate::limits::sized;
 
 /// Fewer changes than this are not worth a thread.
@@ -19,8 +19,8 @@ const FEW: usize = sized(4096, 2);
 
 impl Settling<'_> {
     /// Works out what becomes of each document that the load speaks of. One that an earlier epoch has changed, and that is now what
-    /// it was `before` the load, stands where it stood: in one epoch it would never have changed.
-    pub(super) fn change_documents(&mut self, before: &Tables) -> Result<()> {
+    /// it was before the load, stands where it stood: in one epoch it would never have changed.
+    pub(super) fn change_documents(&mut self, tables: &LoadTables) -> Result<()> {
         let loaded = self.loaded;
         let firsts = loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
         let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
@@ -33,7 +33,11 @@ impl Settling<'_> {
         let in_this_load =
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
-        let originals = newest_documents(before, &again, false)?;
+        let originals = newest_documents(&tables.before, &again, false)?;
+        let elsewhere = newest_documents(&tables.elsewhere, &again, false)?;
+        let version = |member: Option<&Member>| member.map(|member| member.document.version);
+        let replaced = elsewhere.iter().filter(|(id, kept)| version(stored.get(*id)) == version(Some(kept)));
+        self.delta.replaced_elsewhere += replaced.count() as u64;
         let known = DocumentsBefore {
             loaded,
             terms: self.terms,
@@ -102,47 +106,50 @@ impl DocumentsBefore<'_> {
                 ChangeKind::Text(_) => self.first.get(&doc).copied().unwrap_or(doc),
                 ChangeKind::Empty | ChangeKind::Unchanged => NO_DOC,
             };
+            let run = &self.loaded.run;
+            let (mut document, value) =
+                brought_document(run, self.terms, (*id, doc, content), (name.len(), line));
+            document.loads.0 = old.map_or(self.terms.load, |old| old.loads.0);
+            // Back to what it was before the load, it never was away.
             let original = self.originals.get(id).map(|member| &member.document);
-            let original =
-                original.filter(|original| original.live && original.fingerprint == change.fingerprint);
-            let (document, value) = self.document((old, original), (content, &name, line), doc, change);
-            changes.put(old, document, name, value);
+            let again = |original: &&Document| original.live && original.fingerprint == document.fingerprint;
+            if let Some(original) = original.filter(again) {
+                document.loads = original.loads;
+                (document.position, document.line) = (original.position, original.line);
+            }
+            changes.put(old, document, name, value.to_owned());
         }
         Ok(changes)
     }
+}
 
-    /// A document as it is now, and the value that the keep policy compares. `old` is what it was, and whether that is gone since
-    /// an earlier epoch of the load: then it never was away. `original` is what it was before the load, if it is that again.
-    fn document(
-        &self,
-        (old, original): (Option<&Document>, Option<&Document>),
-        (content, name, line): (Doc, &str, u64),
-        doc: Doc,
-        change: &Change,
-    ) -> (Document, String) {
-        let catalogue = &self.loaded.run.documents.catalogue;
-        let (worth, value) = catalogue.keep_key(doc);
-        let position = catalogue.position(doc);
-        let position = Position::new(position.file() + self.terms.first_file, position.offset()).to_bits();
-        let loads = (old.map_or(self.terms.load, |old| old.loads.0), self.terms.load);
-        let loads = original.map_or(loads, |original| original.loads);
-        let line = u32::try_from(line).unwrap_or(u32::MAX);
-        let document = Document {
-            id: id_digest(name),
-            content,
-            live: true,
-            loads,
-            position: original.map_or(position, |original| original.position),
-            fingerprint: change.fingerprint,
-            label: 0,
-            lengths: (name.len() as u32, value.len() as u32),
-            worth,
-            version: doc,
-            line: original.map_or(line, |original| original.line),
-            text_bytes: u64::from(catalogue.text_bytes(doc)),
-        };
-        (document, value.to_owned())
-    }
+/// A document with its content as a load brings it, if its id is new, and the value that the keep policy compares. Its id has so
+/// many bytes, and its record is on this line.
+pub(in crate::collection::load) fn brought_document(
+    run: &RunParts,
+    terms: LoadNumbers,
+    (id, doc, content): (u128, Doc, Doc),
+    (bytes, line): (usize, u64),
+) -> (Document, &str) {
+    let catalogue = &run.documents.catalogue;
+    let (worth, value) = catalogue.keep_key(doc);
+    let position = catalogue.position(doc);
+    let position = Position::new(position.file() + terms.first_file, position.offset());
+    let document = Document {
+        id,
+        content,
+        live: true,
+        loads: (terms.load, terms.load),
+        position: position.to_bits(),
+        fingerprint: catalogue.brought(doc).fingerprint,
+        label: 0,
+        lengths: (bytes as u32, value.len() as u32),
+        worth,
+        version: doc,
+        line: u32::try_from(line).unwrap_or(u32::MAX),
+        text_bytes: u64::from(catalogue.text_bytes(doc)),
+    };
+    (document, value)
 }
 
 /// What becomes of some documents, and of their contents by that.

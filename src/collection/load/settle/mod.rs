@@ -1,15 +1,18 @@
 //! From what the dataflow of a load found to what it changes: documents, contents, components. What becomes of clusters is
-//! worked out once a load, when all of it is settled: see `diff_clusters.rs`.
+//! worked out once a load, when all of it is settled: see `diff_clusters.rs`. Newcomers are settled by the workers that have read
+//! them, the rest here.
 
 mod components;
 mod contents;
 mod documents;
+pub(in crate::collection) mod newcomers;
 mod span;
 
 use hashbrown::{HashMap, HashSet};
 
 use contents::{Content, TouchedContents};
 
+use crate::collection::load::diff_clusters::LoadTables;
 use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
@@ -19,7 +22,7 @@ use crate::error::Result;
 use crate::flow::{Change, Contractor, Loaded};
 
 /// What a load is settled with.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LoadNumbers {
     /// The load's number.
     pub load: u32,
@@ -48,6 +51,8 @@ pub struct Delta {
     pub components: Vec<((u32, Doc), bool)>,
     /// Documents that an earlier epoch of the same load had changed already.
     pub superseded: u64,
+    /// Those of them that another process keeps as it read them.
+    pub replaced_elsewhere: u64,
     /// TouchedContents that came, and that went.
     pub contents_changed: (u64, u64),
     /// The first label that is not used.
@@ -82,27 +87,27 @@ const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Con
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
-/// Settles what a dataflow left: `before` are the tables before the load, `tables` those of its earlier epochs, too. `recollide` looks again at what seems to fall apart; components are contracted by
+/// Settles what a dataflow left; `tables` are those of the load's earlier epochs. `recollide` looks again at what seems to fall apart; components are contracted by
 /// `contractor` if there is one, else found by union-find and searches here.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if what changes does not fit in the memory.
 pub fn compute_delta(
-    (before, tables): (&Tables, &Tables),
+    tables: &LoadTables,
     loaded: &Loaded,
     terms: LoadNumbers,
     contractor: Option<&Contractor>,
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(tables, loaded, terms, contractor);
+    let mut settling = Settling::new(&tables.after, loaded, terms, contractor);
     let hot_members: usize = loaded.hot_groups.iter().map(Vec::len).sum();
     settling.hold(loaded.changes.len(), CHANGE)?;
     settling.hold(hot_members, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
     let members: HashSet<Doc> = loaded.hot_groups.iter().flatten().copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);
-    settling.change_documents(before)?;
+    settling.change_documents(tables)?;
     settling.settle_contents(recollide)
 }
 

@@ -1,29 +1,34 @@
 //! What the dataflow of a load sees of a collection, and where it leaves what it adds.
 
+pub(in crate::collection) mod earlier;
+pub(in crate::collection) mod kept_sketches;
+mod worker_run;
+mod written;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 
-use crate::collection::run::schema::{
-    DIGESTS, DOCUMENTS, PARITIES, POSTINGS, SCOPES, SETS, SIGNATURES, TEXTS,
-};
+use earlier::EarlierKeys;
+use kept_sketches::KeptSketches;
+use worker_run::WorkerRun;
+use written::WorkersWritten;
+
+use crate::collection::load::settle::LoadNumbers;
+use crate::collection::load::settle::newcomers::Newcomers;
+use crate::collection::run::schema::{DIGESTS, DOCUMENTS, Table};
 use crate::collection::run::writer::{RunSummary, RunWriter};
-use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::{PostingForm, PostingRows, live_postings};
-use crate::collection::tables::records::RecordWriter;
-use crate::collection::tables::rows::{StoredDigest, StoredScope, StoredSignature, StoredText};
+use crate::collection::tables::postings::live_postings;
+use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
-use crate::collection::tables::tokens::TokenWriter;
-use crate::config::Config;
-use crate::document::Doc;
+use crate::collection::tables::{EachRow, Tables};
+use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
-use crate::flow::{KeptText, LoadKeeper, Posting, Stored};
-use crate::limits::MAX_WORKERS;
-use crate::similarity::AcceptanceRule;
-use crate::sketch::sign;
+use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -46,32 +51,36 @@ pub struct LoadBase {
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
     records: Mutex<Vec<Option<RunWriter>>>,
-    finished: Arc<Mutex<Vec<Finished>>>,
+    written: Arc<Mutex<WorkersWritten>>,
+    /// Whether it is noted which ids the load mentions.
+    notes_mentioned: bool,
+    epochs: EarlierEpochs,
 }
 
-/// What is kept of sketches.
-#[derive(Clone, Copy, Debug)]
-pub struct KeptSketches {
-    /// Of sketches of which rule the own words are signed, if they are.
-    signed: Option<AcceptanceRule>,
-    /// Tokens of a shingle, where tokens are kept in place of sketches.
-    ngram: Option<usize>,
-    postings: PostingForm,
+/// The epochs of a load before the one that is run.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierEpochs {
+    /// Runs that were there before the load; those behind them are of its earlier epochs.
+    pub runs_before: usize,
+    /// Ids that they have brought.
+    pub ids: Arc<EarlierKeys>,
+    /// Digests that they have brought.
+    pub digests: Arc<EarlierKeys>,
 }
 
-impl KeptSketches {
-    /// What a collection of this configuration keeps.
-    pub fn of(config: &Config) -> KeptSketches {
-        KeptSketches {
-            signed: config.signed(),
-            ngram: config.sketched_by_tokens(),
-            postings: PostingForm::of(config),
-        }
+impl EarlierEpochs {
+    /// Those of a load of which this process runs all, which began with so many runs. What they have brought takes at most `memory`
+    /// bytes.
+    pub fn none(runs_before: usize, memory: u64) -> EarlierEpochs {
+        let keys = || Arc::new(EarlierKeys::within(memory / 2));
+        EarlierEpochs { runs_before, ids: keys(), digests: keys() }
+    }
+
+    /// Those of a load that others have begun: anything may have been brought.
+    pub fn unknown(runs_before: usize) -> EarlierEpochs {
+        EarlierEpochs { runs_before, ..EarlierEpochs::default() }
     }
 }
-
-/// What a run has: by worker, those for records after all others.
-type Finished = (usize, RunSummary);
 
 impl LoadBase {
     /// The tables of a commit, or of the epochs before in this `load`, with so many documents, whose contents are all below `next`; of
@@ -87,7 +96,7 @@ impl LoadBase {
     ) -> LoadBase {
         let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (ids, dead, finished) = (Default::default(), OnceLock::new(), Arc::default());
+        let (ids, dead, written) = (Default::default(), OnceLock::new(), Arc::default());
         LoadBase {
             tables,
             next,
@@ -101,8 +110,37 @@ impl LoadBase {
             cursors: SetCursors::default(),
             runs,
             records,
-            finished,
+            written,
+            notes_mentioned: false,
+            epochs: EarlierEpochs::default(),
         }
+    }
+
+    /// The same, where it is noted which ids the load mentions.
+    pub fn noting_mentioned(self, notes_mentioned: bool) -> LoadBase {
+        LoadBase { notes_mentioned, ..self }
+    }
+
+    /// The same, in an epoch behind others of the same load.
+    pub fn after_epochs(self, epochs: EarlierEpochs) -> LoadBase {
+        LoadBase { epochs, ..self }
+    }
+
+    /// The newest rows of keys of two words, which are ascending; runs of earlier epochs are asked only for what these may have brought.
+    fn newest_of(
+        &self,
+        table: Table,
+        earlier: &EarlierKeys,
+        keys: &[u64],
+        each: &mut EachRow<'_>,
+    ) -> Result<()> {
+        let perhaps = earlier.perhaps_brought(keys);
+        let before = Tables { runs: self.tables.runs[..self.epochs.runs_before].to_vec() };
+        let wanted: Vec<u64> = perhaps.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
+        self.tables.newest(table, &wanted, &mut |at, run, row| each(perhaps[at], run, row))?;
+        let rest: Vec<usize> = (0..keys.len() / 2).filter(|at| perhaps.binary_search(at).is_err()).collect();
+        let wanted: Vec<u64> = rest.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
+        before.newest(table, &wanted, &mut |at, run, row| each(rest[at], run, row))
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -150,12 +188,53 @@ impl LoadBase {
         &self.tables
     }
 
-    /// What the runs have, in the order of workers; then those for records.
-    pub fn finished(&self) -> Vec<RunSummary> {
-        let mut finished = std::mem::take(&mut *lock(&self.finished));
-        finished.sort_unstable_by_key(|(worker, _)| *worker);
-        finished.into_iter().map(|(_, summary)| summary).collect()
+    /// The newcomers that the workers of this process have read, by worker.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn newcomers<'a>(&self, run: &'a RunParts) -> Result<Vec<Newcomers<'a>>> {
+        let workers = run.context.topology.local_workers();
+        in_threads(workers, |worker| Newcomers::of(run, worker))
     }
+
+    /// Adds newcomers to the runs of their workers, and ends these. The components of those that are alone have labels from a number
+    /// on, which is given by worker. What the runs hold, in the order of workers; then those for records.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn finish(
+        &self,
+        newcomers: Vec<Newcomers<'_>>,
+        terms: LoadNumbers,
+        labels: &[u32],
+    ) -> Result<Vec<RunSummary>> {
+        let WorkersWritten { mut runs, mut records } = std::mem::take(&mut *lock(&self.written));
+        runs.sort_unstable_by_key(|(worker, _)| *worker);
+        records.sort_unstable_by_key(|(worker, _)| *worker);
+        let work = runs.into_iter().zip(newcomers).zip(labels);
+        let summaries = in_threads(work, |(((_, mut run), newcomers), label)| {
+            newcomers.write(&mut run, (terms, *label, self.notes_mentioned))?;
+            // Nothing is made durable that is removed at once.
+            if run.is_empty() {
+                return Ok(RunSummary { bytes: 0, sections: Vec::new() });
+            }
+            run.finish()
+        });
+        Ok(summaries?.into_iter().chain(records.into_iter().map(|(_, summary)| summary)).collect())
+    }
+}
+
+/// Does something with each value in a thread of its own; what comes of each, in their order.
+fn in_threads<T: Send, U: Send>(
+    values: impl Iterator<Item = T>,
+    work: impl Fn(T) -> Result<U> + Sync,
+) -> Result<Vec<U>> {
+    let work = &work;
+    thread::scope(|scope| {
+        let threads: Vec<_> = values.map(|value| scope.spawn(move || work(value))).collect();
+        let panicked = |_| Err(Error::Worker("a thread that writes what a worker has read panicked".into()));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    })
 }
 
 /// One in so many documents looked up one by one costs as much as reading all of them.
@@ -215,6 +294,11 @@ impl Stored for LoadBase {
     }
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
+        // What the load itself has brought stands for nothing.
+        let before = &self.tables.runs[..self.epochs.runs_before.min(self.tables.runs.len())];
+        if before.iter().all(|run| run.rows(DOCUMENTS.kind).is_none()) {
+            return Ok(false);
+        }
         // Reading them all costs as much as looking up a small part of them one by one.
         let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
         let part = &self.ids[of(halves.0)];
@@ -235,13 +319,26 @@ impl Stored for LoadBase {
     }
 
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
-        self.tables.newest(DIGESTS, digests, &mut |at, run, row| {
+        self.newest_of(DIGESTS, &self.epochs.digests, digests, &mut |at, run, row| {
             let found = StoredDigest::of_row(row);
-            if found.is_live() {
-                each(at, self.below_next(found.content, run.path())?);
-            }
+            let content = match found.is_live() {
+                true => self.below_next(found.content, run.path())?,
+                false => NO_DOC,
+            };
+            each(at, content);
             Ok(())
         })
+    }
+
+    fn known_ids(&self, ids: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.newest_of(DOCUMENTS, &self.epochs.ids, ids, &mut |at, _, _| {
+            each(at);
+            Ok(())
+        })
+    }
+
+    fn notes_mentioned(&self) -> bool {
+        self.notes_mentioned
     }
 
     fn postings(&self, keys: &[u64], found: &mut Vec<Posting>) -> Result<()> {
@@ -273,138 +370,9 @@ impl Stored for LoadBase {
 
     fn keeper(&self, worker: usize) -> Result<Box<dyn LoadKeeper>> {
         let run = lock(&self.runs).get_mut(worker).and_then(Option::take);
-        let mut writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
-        let tokens = match self.sketches.ngram {
-            Some(ngram) => Some(TokenWriter::begin(ngram, &mut writer)?),
-            None => writer.heap(SETS).map(|()| None)?,
-        };
+        let writer = run.ok_or_else(|| Error::Worker(format!("worker {worker} has no run to write")))?;
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
-        let records = records.map(RecordWriter::new).transpose()?;
-        let finished = Arc::clone(&self.finished);
-        let (texts, scopes, signatures, signed) =
-            (Vec::new(), Vec::new(), StoredSignatures::default(), self.sketches.signed);
-        Ok(Box::new(WorkerRun {
-            worker,
-            writer,
-            records,
-            tokens,
-            texts,
-            scopes,
-            signed,
-            signatures,
-            rows: PostingRows::new(self.sketches.postings),
-            posting: false,
-            finished,
-        }))
-    }
-}
-
-/// The run of one worker: sets or tokens, then texts, their scopes where not all documents are compared, their signatures where these are kept, then postings. Beside it that of its records, if these are kept.
-#[derive(Debug)]
-struct WorkerRun {
-    worker: usize,
-    finished: Arc<Mutex<Vec<Finished>>>,
-    writer: RunWriter,
-    records: Option<RecordWriter>,
-    /// The tokens of texts, if these are kept in place of sets.
-    tokens: Option<TokenWriter>,
-    texts: Vec<StoredText>,
-    /// The scopes of texts, where not all documents are compared.
-    scopes: Vec<StoredScope>,
-    signed: Option<AcceptanceRule>,
-    signatures: StoredSignatures,
-    rows: PostingRows,
-    posting: bool,
-}
-
-/// The signatures of texts, in the order of these.
-#[derive(Debug, Default)]
-struct StoredSignatures {
-    /// Their words, one after the other.
-    words: Vec<u64>,
-    /// Where each ends.
-    ends: Vec<u64>,
-}
-
-impl WorkerRun {
-    /// Writes the texts with their signatures and begins the postings.
-    fn all_read(&mut self) -> Result<()> {
-        if self.posting {
-            return Ok(());
-        }
-        self.posting = true;
-        let mut texts = std::mem::take(&mut self.texts);
-        if let Some(tokens) = &mut self.tokens {
-            tokens.finish(&mut self.writer)?;
-            let mut places = tokens.places();
-            texts.iter_mut().for_each(|text| text.put(places.next().expect("each text has been written")));
-        }
-        self.writer.rows(TEXTS.kind, TEXTS.shape)?;
-        texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
-        let scopes = std::mem::take(&mut self.scopes);
-        if !scopes.is_empty() {
-            self.writer.rows(SCOPES.kind, SCOPES.shape)?;
-            scopes.iter().try_for_each(|scope| self.writer.push(&scope.to_row()))?;
-        }
-        if self.signed.is_some() {
-            let StoredSignatures { words, ends } = std::mem::take(&mut self.signatures);
-            self.writer.heap(PARITIES)?;
-            self.writer.push(&words)?;
-            self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
-            let mut start = 0;
-            for (text, end) in texts.iter().zip(ends) {
-                let row = StoredSignature { content: text.content, start, words: end - start };
-                self.writer.push(&row.to_row())?;
-                start = end;
-            }
-        }
-        self.writer.rows(POSTINGS.kind, POSTINGS.shape)
-    }
-}
-
-impl LoadKeeper for WorkerRun {
-    fn record(&mut self, doc: Doc, raw: &[u8]) -> Result<()> {
-        self.records.as_mut().map_or(Ok(()), |records| records.push(doc, raw))
-    }
-
-    fn text(&mut self, doc: Doc, text: &KeptText<'_>) -> Result<()> {
-        let KeptText { digest, salt, set, tokens } = *text;
-        let start = match &mut self.tokens {
-            // Where tokens are is known once all are written.
-            Some(writer) => writer.push(tokens, &mut self.writer).map(|()| 0)?,
-            None => {
-                let start = self.writer.position();
-                self.writer.push(set)?;
-                start
-            }
-        };
-        if let Some(rule) = self.signed {
-            sign(rule.own_words(set), &mut self.signatures.words);
-            self.signatures.ends.push(self.signatures.words.len() as u64);
-        }
-        let (content, size) = (u64::from(doc), set.len() as u32);
-        self.texts.push(StoredText { content, start, ordinal: 0, size, digest });
-        self.scopes.extend(salt.map(|salt| StoredScope { content, salt }));
-        Ok(())
-    }
-
-    fn postings(&mut self, bucket: &[Posting]) -> Result<()> {
-        self.all_read()?;
-        self.rows.push(bucket.iter().rev(), &mut |row| self.writer.push(row))
-    }
-
-    fn finish(mut self: Box<Self>) -> Result<()> {
-        self.all_read()?;
-        self.rows.flush(&mut |row| self.writer.push(row))?;
-        // Nothing is made durable that is removed at once.
-        let summary = match self.writer.is_empty() {
-            true => RunSummary { bytes: 0, sections: Vec::new() },
-            false => self.writer.finish()?,
-        };
-        let records = self.records.map(RecordWriter::finish).transpose()?;
-        let mut finished = lock(&self.finished);
-        finished.push((self.worker, summary));
-        finished.extend(records.map(|summary| (MAX_WORKERS + self.worker, summary)));
-        Ok(())
+        let written = Arc::clone(&self.written);
+        Ok(Box::new(WorkerRun::begin(worker, (writer, records), self.sketches, written)?))
     }
 }
