@@ -9,7 +9,7 @@ use alike::error::Error;
 use alike::progress::Progress;
 
 use crate::support::history::{Bench, config};
-use crate::support::tables::{HEAPS, commit, kind, oldest, says};
+use crate::support::tables::{HEAPS, commit, kind, of_all_runs, oldest, says};
 use crate::support::upkeep::{findings, first, load, put};
 
 const RARITY: u32 = 34;
@@ -38,7 +38,7 @@ const WRONG_ROWS: [(&str, &str, &str, Change); 40] = [
     ("its content is not live", "members", "contents", |row| set(row, 1, 0)),
     ("its content is not live", "digests", "contents", |row| set(row, 1, 0)),
     ("its content is not live", "components", "contents", |row| set(row, 1, 0)),
-    ("its content has another label", "components", "contents", |row| row[1] > 0 && add(row, 2, 1)),
+    ("its content has another label", "components", "contents", |row| row[2] > 0 && set(row, 2, 0)),
     ("its ends are in two components", "links", "contents", |row| row[0] == 0 && set(row, 2, 3)),
     ("its id has another digest", "documents", "documents", |row| add(row, 0, 1)),
     ("it comes from loads that cannot be", "documents", "documents", |row| add(row, 3, 1 << 40)),
@@ -93,7 +93,10 @@ fn add(row: &mut [u64], at: usize, value: u64) -> bool {
 #[test]
 fn every_wrong_row_is_named() {
     for (number, (what, place, table, change)) in WRONG_ROWS.into_iter().enumerate() {
-        let (shape, rows, heap) = oldest(&bench(Method::Shingles), table);
+        let (shape, mut rows, heap) = oldest(&bench(Method::Shingles), table);
+        if heap.is_empty() {
+            rows = of_all_runs(&bench(Method::Shingles), table);
+        }
         let changed: Vec<Vec<u64>> =
             rows.into_iter().filter_map(|mut row| change(&mut row).then_some(row)).collect();
         // One row is enough, and says that it is this one: the first of which a later run says nothing else.

@@ -49,6 +49,19 @@ pub(crate) fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u
     (rows.shape(), all, words)
 }
 
+/// The rows that all runs have of a table, those too that later ones replace.
+pub(crate) fn of_all_runs(bench: &Bench, table: &str) -> Vec<Vec<u64>> {
+    let snapshot = Snapshot::open(&bench.storage).expect("opened");
+    let mut all = Vec::new();
+    for rows in snapshot.runs().iter().filter_map(|run| run.rows(kind(table))) {
+        let mut scan = rows.scan(&[], None);
+        while let Some(row) = scan.next_row().expect("read") {
+            all.push(row.to_vec());
+        }
+    }
+    all
+}
+
 /// Commits a run of one table with its heap, as `change` leaves the manifest.
 pub(crate) fn commit(
     bench: &Bench,

@@ -8,12 +8,12 @@ use std::sync::{Mutex, PoisonError};
 pub struct EarlierKeys {
     /// Bytes of memory that they may take; 0 where earlier epochs are not known.
     most: u64,
-    kept: Mutex<Kept>,
+    kept: Mutex<BroughtLists>,
 }
 
 /// The lists of epochs and workers, each ascending.
 #[derive(Debug, Default)]
-struct Kept {
+struct BroughtLists {
     lists: Vec<Vec<u64>>,
     bytes: u64,
     /// Whether one did not fit: then any key may be among them.
@@ -45,7 +45,7 @@ impl EarlierKeys {
     }
 }
 
-impl Kept {
+impl BroughtLists {
     /// The places of those of ascending words that are in a list.
     fn places(&self, first: &[u64]) -> Vec<usize> {
         let mut places = Vec::new();

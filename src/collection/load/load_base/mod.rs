@@ -126,7 +126,8 @@ impl LoadBase {
         LoadBase { epochs, ..self }
     }
 
-    /// The newest rows of keys of two words, which are ascending; runs of earlier epochs are asked only for what these may have brought.
+    /// The newest rows of keys of two words, which are ascending; runs of earlier epochs are asked only for what these may have brought
+    /// or changed.
     fn newest_of(
         &self,
         table: Table,
@@ -134,13 +135,18 @@ impl LoadBase {
         keys: &[u64],
         each: &mut EachRow<'_>,
     ) -> Result<()> {
-        let perhaps = earlier.perhaps_brought(keys);
+        let mut perhaps = earlier.perhaps_brought(keys);
         let before = Tables { runs: self.tables.runs[..self.epochs.runs_before].to_vec() };
-        let wanted: Vec<u64> = perhaps.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
-        self.tables.newest(table, &wanted, &mut |at, run, row| each(perhaps[at], run, row))?;
+        let of = |places: &[usize]| -> Vec<u64> {
+            places.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect()
+        };
         let rest: Vec<usize> = (0..keys.len() / 2).filter(|at| perhaps.binary_search(at).is_err()).collect();
-        let wanted: Vec<u64> = rest.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect();
-        before.newest(table, &wanted, &mut |at, run, row| each(rest[at], run, row))
+        before.newest(table, &of(&rest), &mut |at, _, _| {
+            perhaps.push(rest[at]);
+            Ok(())
+        })?;
+        perhaps.sort_unstable();
+        self.tables.newest(table, &of(&perhaps), &mut |at, run, row| each(perhaps[at], run, row))
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
