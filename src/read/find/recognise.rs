@@ -12,6 +12,10 @@ use crate::read::source::{Cuts, Source};
 use crate::remote::{ObjectState, ObjectUrl};
 
 /// What a file is.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box of each would stay in the memory that decoders use, from file to file"
+)]
 #[derive(Debug)]
 pub(super) enum Recognised {
     /// A file that may hold documents.
