@@ -65,7 +65,9 @@ fn zip_content(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let number = |at: usize, length: usize| {
         bytes[at..at + length].iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
     };
-    let (mut found, mut at) = (BTreeMap::new(), number(bytes.len() - 6, 4));
+    // A comment may stand behind the end.
+    let end = bytes.windows(4).rposition(|four| four == b"PK\x05\x06").unwrap();
+    let (mut found, mut at) = (BTreeMap::new(), number(end + 16, 4));
     while bytes[at..].starts_with(b"PK\x01\x02") {
         let (header, name_end) = (number(at + 42, 4), at + 46 + number(at + 28, 2));
         let start = header + 30 + number(header + 26, 2) + number(header + 28, 2);
