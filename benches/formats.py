@@ -8,8 +8,10 @@ The first 200 are files of one document each, too, beside readers of these, in d
 and with fpdf2 (pip install fpdf2) PDFs.
 
 Readers: json, csv, mailbox, email, re, html.parser, tarfile and zipfile of Python's library; pyarrow, duckdb, warcio, fastwarc, mwxml,
-docx2txt, odfpy, ebooklib and striprtf where they are installed by pip, and pdftotext; the programs gzip, zstd, bzip2, xz and lz4. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
-times, and the best counts; `alike` on one worker.
+docx2txt, odfpy, ebooklib and striprtf where they are installed by pip, and pdftotext; the programs gzip, zstd, bzip2, xz and lz4;
+and for each kind another one of `second_readers.py`. INPUT.jsonl has a text and an id a line. Everything is measured warm, three
+times, and the best counts; `alike` on one worker; in brackets the same by seconds of processors. A row ends with how many readers count as many documents as `alike`; it ends with
+1 if one of them counts others, or if `alike` does not find all.
 """
 import argparse
 import bz2
@@ -34,6 +36,7 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from same_clusters import folders, quoted, with_writer  # noqa: E402
 from good_formats import arc, tar  # noqa: E402
+from second_readers import second_readers  # noqa: E402
 
 
 def documents(path, most):
@@ -179,14 +182,25 @@ def columns(folder, pages):
         with_writer(ipc.new_stream, str(folder / "b.arrow"), table)
 
 
+def processors():
+    """Seconds of processors of this process and those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def best(action):
-    """The shortest time of three, and what it gave."""
-    times = []
+    """The shortest time of three, the fewest seconds of processors, and what it gave."""
+    times, used = [], []
     for _ in range(3):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), processors()
         result = action()
         times.append(time.perf_counter() - start)
-    return min(times), result
+        used.append(processors() - before)
+    # They are counted in hundredths.
+    return min(times), max(min(used), 0.01), result
+
+
+def speed(size, seconds, used):
+    return f"{size / seconds / 1e6:.0f} MB/s ({size / used / 1e6:.0f} of CPU)"
 
 
 def alike(program, path):
@@ -324,8 +338,16 @@ def by_pdftotext(path):
 
 
 def unpacked(program):
+    """Unpacks a file to nowhere; what it gives counts the lines, if these are documents, so that counting takes no time of it."""
     def run(path):
         subprocess.run([program, "-dc", path], stdout=subprocess.DEVNULL, check=True)
+        return lambda: count_lines(path)
+
+    def count_lines(path):
+        if not path.name.startswith("a.jsonl."):
+            return None
+        with subprocess.Popen([program, "-dc", path], stdout=subprocess.PIPE) as running:
+            return sum(1 for _ in running.stdout)
     return run
 
 
@@ -373,13 +395,18 @@ def readers(name):
     for packer, end in [("gzip", ".gz"), ("zstd", ".zst"), ("bzip2", ".bz2"), ("xz", ".xz"), ("lz4", ".lz4")]:
         if name.endswith(end) and shutil.which(packer):
             yield f"{packer} -dc", unpacked(packer)
+    yield from second_readers(name)
 
 
 def few(program, path):
-    """Documents a second of a folder of files of one document each."""
+    """Documents a second of a folder of files of one document each; whether all count the same."""
+    told, counts = [], []
     for name, reader in [("alike", lambda path: alike(program, path)), *readers(path.name)]:
-        seconds, found = best(lambda: reader(path))
-        print(f"{path.name:14} {name} {found / seconds:.0f} documents/s, {found}", flush=True)
+        seconds, used, found = best(lambda: reader(path))
+        counts.append(found)
+        told.append(f"{name} {found / seconds:.0f} documents/s ({found / used:.0f} of CPU), {found}")
+    print(f"{path.name:14} {len(list(path.iterdir())):8} files   " + "; ".join(told) + f"; equal to {counts.count(counts[0]) - 1}", flush=True)
+    return len(set(counts)) == 1
 
 
 def main():
@@ -396,20 +423,26 @@ def main():
     for path in sorted(options.folder.iterdir()):
         count, size = all_documents
         if path.is_dir() and path.name != "html":
-            few(options.program, path)
+            if not few(options.program, path):
+                wrong.append(path.name)
             continue
-        seconds, found = best(lambda: alike(options.program, path))
-        told = [f"alike {size / seconds / 1e6:.0f} MB/s, {found}"]
+        seconds, used, found = best(lambda: alike(options.program, path))
+        told = [f"alike {speed(size, seconds, used)}, {found}"]
+        equal = 0
         for name, reader in readers(path.name):
-            seconds, found_there = best(lambda: reader(path))
-            told.append(f"{name} {size / seconds / 1e6:.0f} MB/s" + (f", {found_there}" if found_there is not None else ""))
+            seconds, used, found_there = best(lambda: reader(path))
+            found_there = found_there() if callable(found_there) else found_there
+            equal += found_there == found
+            told.append(f"{name} {speed(size, seconds, used)}" + (f", {found_there}" if found_there is not None else ""))
             if found_there not in (None, count):
                 told.append("(other count)")
+                wrong.append(path.name)
         if found != count:
             wrong.append(path.name)
+        told.append(f"equal to {equal}")
         print(f"{path.name:14} {os.path.getsize(path) / 1e6:8.1f} MB   " + "; ".join(told), flush=True)
     if wrong:
-        raise SystemExit(f"not all documents were found in: {', '.join(wrong)}")
+        raise SystemExit(f"other counts in: {', '.join(wrong)}")
 
 
 if __name__ == "__main__":

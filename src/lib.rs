@@ -201,14 +201,18 @@
 //! - `read/formats/mediawiki/page.rs` - what a page says, and its last revision
 //! - `read/formats/mediawiki/parser.rs` - pages of wikis to documents
 //! - `read/formats/archive/mod.rs` - archives: a record is a member
+//! - `read/formats/archive/apart.rs` - members that are sources of their own
 //! - `read/formats/archive/member.rs` - members of archives to documents
+//! - `read/formats/archive/rewritten.rs` - what becomes of members when an archive is written again
 //! - `read/formats/archive/tar/mod.rs` - tar
+//! - `read/formats/archive/tar/apart.rs` - copies of such members
 //! - `read/formats/archive/tar/block.rs` - the block with which a member begins
 //! - `read/formats/archive/tar/said.rs` - what is said of a member before its header
 //! - `read/formats/archive/tar/scan.rs` - members as the bytes of an archive pass by
 //! - `read/formats/archive/tar/ends.rs` - where members end
 //! - `read/formats/archive/tar/parser.rs` - members of tar to documents
 //! - `read/formats/archive/tar/links.rs` - links go with what they lead to
+//! - `read/formats/archive/tar/rewritten.rs` - an archive that is written again, some of whose members are others
 //! - `read/formats/archive/zip/mod.rs` - zip
 //! - `read/formats/archive/zip/numbers.rs` - numbers as zip has them
 //! - `read/formats/archive/zip/names.rs` - names of members, in UTF-8 or as DOS had them
@@ -216,10 +220,12 @@
 //! - `read/formats/archive/zip/entry.rs` - members as the directory has them
 //! - `read/formats/archive/zip/directory.rs` - the directory, read in windows
 //! - `read/formats/archive/zip/unpack.rs` - content of members, unpacked step by step
+//! - `read/formats/archive/zip/apart.rs` - copies of such members
 //! - `read/formats/archive/zip/contents.rs` - members as far as they are documents
 //! - `read/formats/archive/zip/single.rs` - a member by itself
 //! - `read/formats/archive/zip/unit.rs` - the members of a unit
 //! - `read/formats/archive/zip/reread.rs` - reading single members a second time
+//! - `read/formats/archive/zip/anew.rs` - a member that gets another content
 //! - `read/formats/archive/zip/rewritten.rs` - an archive that is written again without some of its members
 //! - `read/formats/warc/mod.rs` - WARC, WET and ARC: what crawlers wrote down
 //! - `read/formats/warc/head.rs` - the head of a record
@@ -241,6 +247,7 @@
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file
+//! - `read/find/unfold.rs` - files of many records in archives made sources
 //! - `read/head.rs` - the beginning of a file, by which its format is recognised
 //! - `read/source.rs` - an input file as found, and parts of it
 //! - `read/bytes/mod.rs` - the bytes of input files
@@ -686,6 +693,7 @@
 //! - `output/forms/shards.rs` - a file that is written, or its parts
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/job.rs` - what one worker does at a time
+//! - `output/kept/nested.rs` - archives that hold files of many records
 //! - `output/kept/archive.rs` - zip archives without some of their members
 //! - `output/kept/metered.rs` - compressed files being written, as progress
 //! - `output/kept/plan.rs` - dividing a large file among workers

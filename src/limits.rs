@@ -50,6 +50,8 @@ pub const MAX_MAIL_PARTS: usize = 1 << 14;
 pub const MAX_PACKAGE_MEMBERS: usize = 1 << 14;
 /// Most members of a zip archive: where each stands is held while the archive is read.
 pub const MAX_ARCHIVE_MEMBERS: usize = 1 << 22;
+/// Most files of an archive that are read as sources of their own.
+pub const MAX_FILES_OF_ARCHIVE: usize = sized(1 << 16, 100);
 /// Longest that reading a PDF may take, in seconds; what was read before may take three times as long to be read again.
 pub const MAX_PDF_SECONDS: u64 = 20;
 /// Most memory that reading a PDF may take, in bytes, the PDF itself included.

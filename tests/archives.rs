@@ -5,7 +5,9 @@ use std::fs;
 use std::sync::Arc;
 
 use alike::document::Position;
-use alike::read::{Extent, Fields, Input, Record, Refusal, Sink, UnitReader, discover, reread, units};
+use alike::read::{
+    Extent, Fields, FormatHint, Input, Record, Refusal, Sink, UnitReader, discover_as, reread, units,
+};
 use serde_json::{Value, json};
 
 use crate::support::job::done;
@@ -237,7 +239,10 @@ fn read(file: &[u8], target: u64, max_record_bytes: usize) -> Vec<(u64, String, 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.tar");
     fs::write(&path, file).unwrap();
-    let source = discover(&[path.to_str().unwrap().to_owned()], folder.path()).unwrap().sources.remove(0);
+    // As several processes find it: the archive alone.
+    let hint = FormatHint::default().shared_by(true);
+    let source =
+        discover_as(&[path.to_str().unwrap().to_owned()], folder.path(), hint).unwrap().sources.remove(0);
     let fields = Arc::new(Fields { max_record_bytes, ..Fields::of(&Input::default()).unwrap() });
     let mut found = Collected::default();
     for unit in units(std::slice::from_ref(&source), Extent::ALL, target) {
@@ -384,7 +389,7 @@ fn what_is_not_unpacked_stays_and_archives_may_share_names() {
         let words: String = (0..30).map(|at| format!("{word}{at} ")).collect();
         member(Dialect::Gnu, name, words.as_bytes())
     };
-    let rows = member(Dialect::Gnu, "rows.jsonl", b"{\"text\": \"a\"}\n");
+    let rows = member(Dialect::Gnu, "rows.tar", &archive(&[text("1.txt", "a")]));
     dir.write("p.tar", archive(&[text("1.txt", "a"), rows.clone(), text("2.txt", "a"), text("3.txt", "b")]));
     dir.write("q.tar", archive(&[text("1.txt", "c"), text("2.txt", "a")]));
     let output = dir.output("p.tar q.tar --max-rejected 50%", "out");
@@ -444,6 +449,6 @@ fn archives_of_nothing_are_no_error() {
         assert_eq!(dir.output(file, &format!("out-{file}")).summary["documents"], 0, "{file}");
     }
     dir.alike("dedup - --out piped", Some(&archive(&[]))).ok();
-    dir.write("d.tar", member(Dialect::Ustar, "a.jsonl", b"{\"text\": \"a\"}\n"));
+    dir.write("d.tar", member(Dialect::Ustar, "a.tar", &archive(&[])));
     dir.dedup("d.tar --out many").code(3).says("unpack the archive, and name its folder");
 }

@@ -5,7 +5,9 @@ use std::fs;
 use std::sync::Arc;
 
 use alike::error::Error;
-use alike::output::{Chosen, FormChoice, Hands, RecordForm, RecordSet, Side, write_kept, write_records};
+use alike::output::{
+    Chosen, FormChoice, FormPlan, Hands, RecordForm, RecordSet, Side, write_kept, write_records,
+};
 use alike::progress::Progress;
 use alike::read::{Fields, MissingText, Source, discover, reread, row_objects, rows as rows_of};
 use serde_json::Value;
@@ -249,6 +251,20 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     }
     let documents = seen.iter().filter(|seen| matches!(seen, Seen::Document { .. })).count();
     (documents, seen.len() - documents)
+}
+
+/// Columns that become columns of Parquet take memory, whatever is in them.
+#[test]
+fn columns_that_do_not_fit_in_the_memory_become_no_parquet() {
+    let (dir, rows) = (Dir::new(), rows(10));
+    let (_, file) = every_kind(&rows).remove(0);
+    dir.write("a.arrow", file);
+    let sources = discover(&[dir.join("a.arrow").to_str().unwrap().to_owned()], dir.path()).unwrap().sources;
+    let choice = |memory| FormChoice { form: Some(RecordForm::Parquet), memory, ..FormChoice::default() };
+    let refused = FormPlan::new(&sources, choice(Some(9 << 10))).unwrap_err().to_string();
+    assert!(refused.contains("MiB with --memory"), "{refused}");
+    FormPlan::new(&sources, choice(Some(64 << 20))).unwrap();
+    FormPlan::new(&sources, choice(None)).unwrap();
 }
 
 #[test]

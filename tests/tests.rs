@@ -15,6 +15,8 @@ mod against_collection;
 mod against_contained;
 /// Archives: the same documents as in folders, kept members byte for byte, and what damage and lies cost.
 mod archives;
+/// Archives that hold files of many records: read as in a folder, and written anew in their place.
+mod archives_apart;
 /// Arrow: the same documents as from lines, files and streams with the rows that are kept, and what damage costs.
 #[cfg(feature = "parquet")]
 mod arrow;

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::error::Error;
-use alike::read::{Extent, Fields, Input, Record, Refusal, Sink, UnitReader, discover, reread, units};
+use alike::read::{
+    Extent, Fields, FormatHint, Input, Record, Refusal, Sink, UnitReader, discover_as, reread, units,
+};
 
 use crate::support::job::done;
 use crate::support::loads::whole;
@@ -184,7 +186,9 @@ fn read(file: &[u8], target: u64, max_record_bytes: usize) -> Result<Vec<(u64, S
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.zip");
     fs::write(&path, file).unwrap();
-    let source = discover(&[path.to_str().unwrap().to_owned()], folder.path())?.sources.remove(0);
+    // As several processes find it: the archive alone.
+    let hint = FormatHint::default().shared_by(true);
+    let source = discover_as(&[path.to_str().unwrap().to_owned()], folder.path(), hint)?.sources.remove(0);
     let fields = Arc::new(Fields { max_record_bytes, ..Fields::of(&Input::default()).unwrap() });
     let mut found = Collected::default();
     for unit in units(std::slice::from_ref(&source), Extent::ALL, target) {

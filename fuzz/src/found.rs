@@ -80,7 +80,7 @@ pub fn found(mut data: &[u8]) {
     let content = [MAGIC[usize::from(magic) % MAGIC.len()], data].concat();
     let names: Vec<&str> = format_names().map(|(name, _)| name).collect();
     let format = names.get(usize::from(said)).map(|name| name.parse().expect("a format"));
-    let hint = FormatHint { format, delimiter: None };
+    let hint = FormatHint { format, ..FormatHint::default() };
     let name = format!("a{}", ENDS[usize::from(end) % ENDS.len()]);
     let fields = fields(wanted, 0);
     FOLDER.with(|folder| {

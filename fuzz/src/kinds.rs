@@ -122,6 +122,8 @@ fn hold(kind: &Kind, mut data: &[u8]) {
         delimiter: Some([b',', b';', b'\t', b'|'][usize::from(known >> 2 & 3)])
             .filter(|_| known & 2 != 0)
             .and_then(Delimiter::of),
+        shared: false,
+        memory: None,
     };
     let fields = fields(wanted, max);
     FOLDER.with(|folder| {

@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Nothing is known beside name and content.
-const ANY: FormatHint = FormatHint { format: None, delimiter: None };
+const ANY: FormatHint = FormatHint { format: None, delimiter: None, shared: false, memory: None };
 
 /// The first bytes say what fields are wanted and how long a record may be, how large units are, and how compressed
 /// forms are damaged; the rest is the content of a file.

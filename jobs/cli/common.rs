@@ -197,7 +197,8 @@ pub(crate) struct FormArgs {
 impl FormArgs {
     /// What the flags say of inputs, over what is configured.
     pub(crate) fn hint(&self, configured: &Input) -> FormatHint {
-        FormatHint { format: self.input_format, delimiter: self.delimiter.or(configured.delimiter) }
+        let delimiter = self.delimiter.or(configured.delimiter);
+        FormatHint { format: self.input_format, delimiter, shared: false, memory: None }
     }
 }
 

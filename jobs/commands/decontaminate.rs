@@ -13,8 +13,8 @@ use alike::decontaminate::{
 use alike::error::{Error, Result};
 use alike::limits::{BASE_MEMORY, LISTED_ITEMS, WORKER_MEMORY};
 use alike::output::{
-    FindingFiles, FormPlan, Hands, LeftOut, RecordSet, Side, TextChange, assist_records, write_cut_records,
-    write_records,
+    FindingFiles, FormChoice, FormPlan, Hands, LeftOut, RecordSet, Side, TextChange, assist_records,
+    write_cut_records, write_records,
 };
 use alike::peers::Peers;
 use alike::printable::{counted, printable};
@@ -79,9 +79,10 @@ fn lead(
 ) -> Result<DecontaminationReport> {
     let place = held.insert(RunFolder::of_all(options.out.as_deref(), peers.map(|peers| &**peers))?);
     let spool = private_folder(place.path())?;
-    let corpus = find_inputs(&options.corpus, options.hint, spool.path(), progress)?;
-    FormPlan::new(&corpus.sources, options.form)?;
-    let found_as = (options.hint, spool.path(), &**progress);
+    let hint = options.hint.shared_by(peers.is_some()).within(options.machine.memory);
+    let corpus = find_inputs(&options.corpus, hint, spool.path(), progress)?;
+    FormPlan::new(&corpus.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
+    let found_as = (hint, spool.path(), &**progress);
     let FoundBenchmarks { sets, sources } = find_benchmarks(&options.benchmarks, &corpus, found_as)?;
     let folder = options.out.is_some().then(|| std::path::absolute(place.path())).transpose();
     let task = DecontaminationTask {

@@ -92,10 +92,11 @@ fn dedup(
     let page = PagePlace::new(options.report.as_deref(), out)?;
     check_protected(&options.against, &options.inputs)?;
     let preferred = preferred_inputs(&options.prefer, &options.inputs)?;
-    let mut discovery = find_inputs(&options.inputs, options.hint, spool.path(), progress)?;
-    FormPlan::new(&discovery.sources, options.form)?;
+    let hint = options.hint.shared_by(peers.is_some()).within(options.memory);
+    let mut discovery = find_inputs(&options.inputs, hint, spool.path(), progress)?;
+    FormPlan::new(&discovery.sources, FormChoice { memory: options.memory, ..options.form })?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
-    let found_as = (options.hint, spool.path(), &**progress);
+    let found_as = (hint, spool.path(), &**progress);
     let (protected, stored) = find_protected(&options.against, collections, &mut discovery, found_as)?;
     if let Some(run) = &options.again {
         run.check_inputs(&mut discovery.sources.clone(), true)?;

@@ -111,9 +111,11 @@ fn lead(
     let spool = private_folder(place.path())?;
     let input = input(args)?;
     let fold = asked_fold(&args.fold)?.unwrap_or_default();
-    let discovery = find_inputs(&args.inputs, args.records.form.hint(&input), spool.path(), progress)?;
+    let hint = args.records.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
+    let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
     if writes {
-        FormPlan::new(&discovery.sources, choice(args))?;
+        let choice = FormChoice { memory: machine.memory, ..choice(args) };
+        FormPlan::new(&discovery.sources, choice)?;
     }
     let task = |sources: Vec<Source>| PassageTask {
         sources,

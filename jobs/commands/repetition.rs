@@ -73,9 +73,10 @@ fn lead(
     let mut config = Config::default();
     records(&mut config.input, &args.records);
     config.validate()?;
-    let hint = args.records.form.hint(&config.input);
+    let hint = args.records.form.hint(&config.input).shared_by(peers.is_some()).within(machine.memory);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
-    FormPlan::new(&discovery.sources, choice(args))?;
+    let choice_within = FormChoice { memory: machine.memory, ..choice(args) };
+    FormPlan::new(&discovery.sources, choice_within)?;
     let folder = args.work.writes(&args.out).is_some().then(|| std::path::absolute(place.path())).transpose();
     let folder = folder.map_err(|e| Error::io(place.path(), "find", e))?;
     let sources = Source::all_from_anywhere(&discovery.sources)?;

@@ -47,6 +47,11 @@ pub(super) trait Codec {
         Ok(Cuts::default())
     }
 
+    /// About the bytes of memory that it takes to know where records of a file stand; found out before any of them is taken.
+    fn memory_of_layout(&self, _: &Source) -> io::Result<u64> {
+        Ok(0)
+    }
+
     /// How much larger than others units should be: more where beginning one costs something.
     fn unit_factor(&self) -> u64 {
         1
@@ -59,6 +64,11 @@ pub(super) trait Codec {
 
     /// The records of a unit. Opening must not touch the file.
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records>;
+
+    /// Copies the members of an archive that hold records of their own.
+    fn copy_apart(&self, _: &Source, _: &mut dyn TakeCopies) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Where records end; `None` if a file is one record.
     fn boundaries(&self) -> Option<Box<dyn Boundaries>>;
@@ -188,6 +198,32 @@ pub trait Boundaries: Send {
 pub trait Describer {
     /// Hands on names and values of a record, in its order.
     fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str));
+}
+
+/// A member that was copied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct MemberCopy {
+    /// What it is called in the archive.
+    pub(super) path: String,
+    /// Its place there, as records have one.
+    pub(super) place: u64,
+    /// Bytes from there to its content, where these stand before it.
+    pub(super) before: u64,
+}
+
+/// Takes copies of members.
+pub(super) trait TakeCopies {
+    /// Begins the copy of a member that is called so.
+    fn begin(&mut self, path: &str) -> io::Result<()>;
+
+    /// Takes bytes of it.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Takes what was begun for whole; whether more may be copied.
+    fn end(&mut self, copy: MemberCopy) -> io::Result<bool>;
+
+    /// Drops what was begun: the member is damaged.
+    fn discard(&mut self);
 }
 
 /// Reads single records.

@@ -116,6 +116,22 @@ pub struct FormatHint {
     pub format: Option<FormatName>,
     /// The delimiter of CSV and TSV.
     pub delimiter: Option<Delimiter>,
+    /// Whether several processes read the inputs, so that nothing may be copied for one of them.
+    pub shared: bool,
+    /// Bytes of memory that the run may take, if they are bounded.
+    pub memory: Option<u64>,
+}
+
+impl FormatHint {
+    /// The same for a run of several processes, or of one.
+    pub fn shared_by(self, several: bool) -> FormatHint {
+        FormatHint { shared: several, ..self }
+    }
+
+    /// The same for a run that may take so many bytes of memory.
+    pub fn within(self, memory: Option<u64>) -> FormatHint {
+        FormatHint { memory, ..self }
+    }
 }
 
 /// A format as it is named by whoever knows it: one of [`format_names`](super::format_names).

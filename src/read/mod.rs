@@ -44,9 +44,9 @@ pub use formats::{
     ArrowSource, ArrowTable, BatchFate, ColumnBatch, ColumnRows, FileRange, LeafCells, LeafValues,
     ParquetSource, PutBatch, row_objects,
 };
+pub use formats::{MemberFate, NewContent, ZipSource, rewrite_tar, text_member};
 #[cfg(feature = "pdf")]
 pub use formats::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
-pub use formats::{ZipSource, text_member};
 pub use formats::{
     boundaries, column_names, describer, format_names, has_companions, lookahead, packs_records,
     with_companions,

@@ -42,6 +42,23 @@ pub struct Source {
     pub(crate) modified: Option<SystemTime>,
     /// What is known of it if it is an object, and no file.
     pub(crate) object: Option<ObjectState>,
+    /// Where it stands in an archive, if it is a copy of a file there.
+    pub(crate) within: Option<ArchivePlace>,
+    /// Of an archive the places, ascending, of the files that are sources of their own.
+    pub(crate) apart: Vec<u64>,
+}
+
+/// Where a file of many records stands in an archive.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ArchivePlace {
+    /// The path of the archive as it is opened.
+    pub(crate) archive: PathBuf,
+    /// Its place there, as records have one.
+    pub(crate) place: u64,
+    /// Bytes from there to its content, where these stand before it.
+    pub(crate) before: u64,
+    /// Whether the archive outlasts the run.
+    pub(crate) lasting: bool,
 }
 
 /// Where units of a file may begin.
@@ -117,6 +134,8 @@ impl Source {
             cuts: Cuts::default(),
             modified: None,
             object: None,
+            within: None,
+            apart: Vec::new(),
         }
     }
 
@@ -159,8 +178,12 @@ impl Source {
     /// # Errors
     /// [`Error::Io`].
     pub fn from_anywhere(&self) -> Result<Source> {
-        let path = from_anywhere(&self.path).map_err(|e| Error::io(&self.path, "find", e))?;
-        Ok(Source { path, ..self.clone() })
+        let anywhere = |path: &PathBuf| from_anywhere(path).map_err(|e| Error::io(&self.path, "find", e));
+        let mut source = Source { path: anywhere(&self.path)?, ..self.clone() };
+        if let Some(within) = &mut source.within {
+            within.archive = anywhere(&within.archive)?;
+        }
+        Ok(source)
     }
 
     /// The same of several sources.
@@ -176,6 +199,26 @@ impl Source {
         // What was read of this file says nothing of the other one.
         let cuts = Cuts { kept: FromBefore::default(), ..self.cuts.clone() };
         Source { path, bytes, cuts, object: None, ..self.clone() }
+    }
+
+    /// Whether it is an archive of which some files are sources of their own.
+    pub fn is_unfolded(&self) -> bool {
+        !self.apart.is_empty()
+    }
+
+    /// Whether it can be found by its name after the run: a file, or one of an archive that is a file.
+    pub fn can_be_found_again(&self) -> bool {
+        self.lasting || self.within.as_ref().is_some_and(|within| within.lasting)
+    }
+
+    /// The path of the archive that it stands in, if it is a copy of a file there.
+    pub fn archive(&self) -> Option<&Path> {
+        self.within.as_ref().map(|within| &*within.archive)
+    }
+
+    /// Its place in that archive, and bytes from there to its content, where these stand before it.
+    pub fn place_in_archive(&self) -> Option<(u64, u64)> {
+        self.within.as_ref().map(|within| (within.place, within.before))
     }
 
     /// Says what stops whoever waits for it, if it is an object.

@@ -26,7 +26,7 @@ pub(super) fn read(name: &str, content: &[u8], target: u64, max_record_bytes: us
     let path = folder.path().join("a");
     fs::write(&path, content).expect("written");
     let input = path.to_str().expect("UTF-8").to_owned();
-    let hint = FormatHint { format: Some(name.parse().expect("a format")), delimiter: None };
+    let hint = FormatHint { format: Some(name.parse().expect("a format")), ..FormatHint::default() };
     let source = discover_as(&[input], folder.path(), hint).expect("found").sources.remove(0);
     let fields = Fields { max_record_bytes, ..Fields::of(&Input::default()).expect("paths") };
     let (fields, mut sink) = (Arc::new(fields), Collect::default());

@@ -149,6 +149,8 @@ mod tests {
             cuts: Cuts::default(),
             modified: None,
             object: None,
+            within: None,
+            apart: Vec::new(),
         }
     }
 

@@ -84,7 +84,8 @@ fn load(
     let compared = Config { cluster: Cluster::default(), ..target.config().clone() };
     refuse_incomparable(&collections, &compared, INCOMPARABLE)?;
     let lists = LoadLists::new(args, target.goes_on())?;
-    let hint = args.choices.form.hint(&target.config().input);
+    let hint =
+        args.choices.form.hint(&target.config().input).shared_by(peers.is_some()).within(machine.memory);
     let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
     let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;

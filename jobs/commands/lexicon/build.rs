@@ -66,7 +66,8 @@ fn lead(
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let mut input = input(args.text_field.as_deref())?;
     missing_text(&mut input, args.missing_text);
-    let found = find_inputs(&args.inputs, args.form.hint(&input), scratch.path(), progress)?;
+    let hint = args.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
+    let found = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     let task = LexiconTask { sources: found.sources.clone(), input, terms };
     if let Some(peers) = peers {
         let sources = Source::all_from_anywhere(&task.sources)?;

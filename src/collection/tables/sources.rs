@@ -126,6 +126,8 @@ impl SourceEntry {
             cuts: Cuts::default(),
             modified: None,
             object: None,
+            within: None,
+            apart: Vec::new(),
         };
         source.again(self.digest, progress)
     }

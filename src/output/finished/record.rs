@@ -118,7 +118,7 @@ impl RunRecord {
     /// [`Error::Config`] of a format that there is not.
     pub fn hint(&self) -> Result<FormatHint> {
         let format = self.input_format.as_deref().map(str::parse).transpose().map_err(Error::Config)?;
-        Ok(FormatHint { format, delimiter: self.delimiter })
+        Ok(FormatHint { format, delimiter: self.delimiter, shared: false, memory: None })
     }
 
     /// A name of inputs as it is kept: of a URL without what follows its question mark, which may let others in.
@@ -159,7 +159,7 @@ pub fn write_inputs(folder: &Path, documents: &RunDocuments) -> Result<()> {
             file: source.shown.clone(),
             bytes: source.bytes,
             against: sets.next().cloned(),
-            stream: !source.lasting,
+            stream: !source.can_be_found_again(),
             collection: documents.replays.contains_key(&file),
         })?;
     }

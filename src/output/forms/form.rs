@@ -96,6 +96,9 @@ pub struct FormChoice {
     pub texts: TextChange,
     /// About how many bytes a file may have, if it is to be divided.
     pub shard_bytes: Option<u64>,
+    /// Bytes of memory that the run may take, if they are bounded.
+    #[serde(skip)]
+    pub memory: Option<u64>,
 }
 
 impl fmt::Display for FormChoice {

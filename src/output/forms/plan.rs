@@ -110,7 +110,7 @@ impl FormPlan {
 
 /// How the records of a source are written.
 fn way(source: &Source, choice: FormChoice) -> Result<Way> {
-    let FormChoice { form, annotate, texts, shard_bytes } = choice;
+    let FormChoice { form, annotate, texts, shard_bytes, .. } = choice;
     let cut = texts != TextChange::None;
     let divided = shard_bytes.is_some();
     match (form, source.format) {
@@ -137,7 +137,7 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
         }
         #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet), Format::Arrow) => {
-            ArrowTable::check(source)?;
+            ArrowTable::check(source, choice.memory)?;
             Ok(Way::Leaves)
         }
         #[cfg(feature = "parquet")]

@@ -122,7 +122,12 @@ fn write(
     let written = writer.write_all(&plan, hands)?;
     Ok(KeptTally {
         files: tally.files + written.files,
-        bytes_in: set.sources.iter().map(|source| source.bytes).sum(),
+        bytes_in: set
+            .sources
+            .iter()
+            .filter(|source| source.archive().is_none())
+            .map(|source| source.bytes)
+            .sum(),
         bytes_out: tally.bytes_out + written.bytes,
         emptied: written.emptied,
     })

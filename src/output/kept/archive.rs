@@ -1,4 +1,4 @@
-//! zip archives that lose members: those that stay are copied as they stand.
+//! zip archives that lose members, or some of whose members are written anew: the others are copied as they stand.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,37 +6,26 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::limits::sized;
-use crate::output::chosen::Side;
 use crate::progress::Progress;
-use crate::read::{Source, ZipSource};
+use crate::read::{MemberFate, Source, ZipSource};
 
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
 
-/// Writes an archive without the members at the ascending numbers `removed`, or of these alone; its length. Folders and links are
-/// no documents, and stay where any do.
+/// Writes an archive, of each member what `fate` says; its length. Members have numbers, and may have no content.
 ///
 /// # Errors
 /// [`Error::Input`] if the source is not what it was; [`Error::Io`] and [`Error::Interrupted`].
 pub(super) fn write_archive(
     source: &Source,
-    (side, removed): (Side, &[u64]),
+    fate: &mut dyn FnMut(u64, bool) -> MemberFate,
     target: &Path,
     progress: &Progress,
 ) -> Result<u64> {
     let archive = ZipSource::open(source)?;
     let file = File::create_new(target).map_err(|error| Error::io(target, "create", error))?;
     let mut out = ArchiveFile { out: BufWriter::with_capacity(BLOCK, file), bytes: 0 };
-    let mut rest = removed;
-    let mut stays = |member: u64, is_blank: bool| {
-        let is_removed = rest.first() == Some(&member);
-        rest = &rest[usize::from(is_removed)..];
-        match side {
-            Side::Kept | Side::Annotated => is_blank || !is_removed,
-            Side::Removed => is_removed && !is_blank,
-        }
-    };
-    let written = archive.write(&mut stays, &mut out, progress).and_then(|()| out.flush());
+    let written = archive.write(fate, &mut out, progress).and_then(|()| out.flush());
     // What the system says is about the file being written, as what is read was read before.
     written.map_err(|error| match error.raw_os_error() {
         Some(_) => Error::io(target, "write", error),

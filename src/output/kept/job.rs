@@ -13,7 +13,7 @@ pub(super) struct KeptShare<'a> {
     pub(super) side: Side,
     pub(super) removed: Cow<'a, [Vec<u64>]>,
     pub(super) ends: Cow<'a, [Option<u64>]>,
-    pub(super) jobs: Cow<'a, [Vec<Job>; 2]>,
+    pub(super) jobs: Cow<'a, [Vec<Job>; 3]>,
 }
 
 /// What one worker does at a time.
@@ -25,10 +25,24 @@ pub(super) enum Job {
     Piece { source: usize, piece: CopyPiece },
     /// All of a zip archive that loses members.
     Archive { source: usize },
+    /// All of an archive, of its members that stay and those that were written before.
+    Composed { source: usize },
     /// A row group that loses some of its rows, its bytes, and whether there are fewer of them than workers.
     #[cfg(feature = "parquet")]
     Group { source: usize, group: usize, bytes: u64, beside: bool },
     /// All of a source, of its row groups that stay and those that were written before.
     #[cfg(feature = "parquet")]
     Assembled { source: usize },
+}
+
+impl Job {
+    /// The source that it is about.
+    pub(super) fn source(&self) -> usize {
+        match *self {
+            Job::Whole { source } | Job::Archive { source } | Job::Composed { source } => source,
+            Job::Piece { source, .. } => source,
+            #[cfg(feature = "parquet")]
+            Job::Group { source, .. } | Job::Assembled { source } => source,
+        }
+    }
 }

@@ -6,6 +6,7 @@ mod job;
 mod lz4;
 mod members;
 mod metered;
+mod nested;
 mod packer;
 mod plan;
 
@@ -29,10 +30,10 @@ use crate::read::{
     Compression, Format, InputFile, Source, boundaries, file_header, has_companions, is_one_record,
     lookahead, open_decompressed, stands_alone, with_companions,
 };
-use archive::write_archive;
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
 use metered::Metered;
+use nested::{NestedArchives, Nesting};
 use plan::{CopyPiece, CopySizes, Loss, between, cuts, measure, pieces};
 
 pub use packer::Packer;
@@ -87,10 +88,15 @@ fn write_kept_sized(
     let Chosen { side, removed, ends } = chosen;
     assert!(removed.len() == sources.len() && ends.len() == sources.len(), "one entry a source");
     let folder = staging.join(side.folder());
+    let nesting = Nesting::of(sources);
+    let removed = &*nesting.with_whole_members(sources, chosen);
     let removed = &*all_removed(sources, removed, ends, hands.workers, progress)?;
-    let kept = KeptWriter { folder, sources, chosen: Chosen { removed, ..chosen }, hands, progress, sizes };
+    let chosen = Chosen { removed, ..chosen };
+    let kept = KeptWriter { folder, sources, nesting, chosen, hands, progress, sizes };
     let written = kept.make_folders()?;
-    let (assembled, others): (Vec<usize>, Vec<usize>) = written.iter().partition(|&&i| kept.is_assembled(i));
+    let (composed, others): (Vec<usize>, Vec<usize>) =
+        written.iter().partition(|&&i| kept.archives().is_composed(i));
+    let (assembled, others): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_assembled(i));
     let (divided, whole): (Vec<usize>, Vec<usize>) = others.iter().partition(|&&i| kept.is_divided(i));
     let mut jobs: Vec<Job> = whole.iter().map(|&source| Job::Whole { source }).collect();
     kept.divide(&divided, &mut jobs)?;
@@ -110,7 +116,9 @@ fn write_kept_sized(
     // Large jobs first, so that no worker is left with one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
     last.sort_by_key(|job| std::cmp::Reverse(kept.effort(job)));
-    let bytes = kept.work_all(&[jobs, last])?;
+    let composed = composed.into_iter().map(|source| Job::Composed { source }).collect();
+    let bytes = kept.work_all(&[jobs, last, composed])?;
+    kept.archives().remove_parts()?;
     #[cfg(feature = "parquet")]
     kept.columns().remove_parts()?;
     // Another process may have put them together.
@@ -119,8 +127,11 @@ fn write_kept_sized(
         sources[source].unchanged()?;
     }
     Ok(KeptTally {
-        files: written.len() as u64,
-        bytes_in: sources.iter().map(|s| s.bytes).sum(),
+        files: written.iter().filter(|&&source| !kept.nesting.is_inside(source)).count() as u64,
+        bytes_in: (0..sources.len())
+            .filter(|&source| !kept.nesting.is_inside(source))
+            .map(|source| sources[source].bytes)
+            .sum(),
         bytes_out: bytes,
         emptied: 0,
     })
@@ -161,6 +172,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
     let kept = KeptWriter {
         folder: shared.folder.into_owned(),
         sources,
+        nesting: Nesting::of(sources),
         chosen,
         hands,
         progress,
@@ -175,6 +187,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
 struct KeptWriter<'a> {
     folder: PathBuf,
     sources: &'a [Source],
+    nesting: Nesting,
     chosen: Chosen<'a>,
     hands: Hands<'a>,
     progress: &'a Progress,
@@ -184,7 +197,7 @@ struct KeptWriter<'a> {
 impl KeptWriter<'_> {
     /// Does all jobs, with the other processes if there are any, and then those that build on them; returns the bytes that
     /// were written.
-    fn work_all(&self, jobs: &[Vec<Job>; 2]) -> Result<u64> {
+    fn work_all(&self, jobs: &[Vec<Job>; 3]) -> Result<u64> {
         let leads = self.hands.peers.filter(|peers| peers.mesh().process() == 0);
         if let Some(peers) = leads {
             let folder = std::path::absolute(&self.folder).map_err(|e| Error::io(&self.folder, "find", e))?;
@@ -197,23 +210,27 @@ impl KeptWriter<'_> {
                 jobs: Cow::Borrowed(jobs),
             })?;
         }
-        let [first, last] = jobs;
-        let bytes = self.work_some(first)?;
-        if last.is_empty() {
-            return Ok(bytes);
+        let [first, rest @ ..] = jobs;
+        let mut bytes = self.work_some(first)?;
+        for jobs in rest.iter().filter(|jobs| !jobs.is_empty()) {
+            // Process 0 has heard from all others that the parts are there, and says so.
+            match (leads, self.hands.peers) {
+                (Some(peers), _) => peers.broadcast(&())?,
+                (None, Some(peers)) => peers.receive()?,
+                (None, None) => {}
+            }
+            bytes += self.work_some(jobs)?;
         }
-        // Process 0 has heard from all others that the parts are there, and says so.
-        match (leads, self.hands.peers) {
-            (Some(peers), _) => peers.broadcast(&())?,
-            (None, Some(peers)) => peers.receive()?,
-            (None, None) => {}
-        }
-        Ok(bytes + self.work_some(last)?)
+        Ok(bytes)
     }
 
     /// Does all jobs of a list.
     fn work_some(&self, jobs: &[Job]) -> Result<u64> {
-        let work = |buffer: &mut Vec<u8>, i: usize| self.work(&jobs[i], buffer);
+        let work = |buffer: &mut Vec<u8>, i: usize| {
+            let bytes = self.work(&jobs[i], buffer)?;
+            // What is put into an archive counts there.
+            Ok(if self.nesting.is_inside(jobs[i].source()) { 0 } else { bytes })
+        };
         let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
         match self.hands.peers {
             Some(peers) => Ok(peers.gather(&own)?.iter().sum()),
@@ -226,7 +243,7 @@ impl KeptWriter<'_> {
         let mut written = Vec::with_capacity(self.sources.len());
         let mut folders = BTreeSet::from([self.folder.clone()]);
         for (i, source) in self.sources.iter().enumerate() {
-            if !self.is_written(i) {
+            if !self.archives().is_written(i) {
                 // Removed because of what it said: it must still say it.
                 source.unchanged()?;
                 self.progress.advance(source.bytes);
@@ -245,18 +262,13 @@ impl KeptWriter<'_> {
         Ok(written)
     }
 
-    /// Whether a source leaves a file: of what is kept, unless it is one record, which goes.
-    fn is_written(&self, source: usize) -> bool {
-        let loses = !self.chosen.removed[source].is_empty();
-        let one = is_one_record(self.sources[source].format);
-        match self.chosen.side {
-            Side::Kept | Side::Annotated => !one || !loses && self.chosen.ends[source].is_none(),
-            Side::Removed => loses && (!one || self.chosen.ends[source].is_none()),
-        }
+    fn archives(&self) -> NestedArchives<'_> {
+        let KeptWriter { sources, chosen, progress, .. } = *self;
+        NestedArchives { folder: &self.folder, sources, nesting: &self.nesting, chosen, progress }
     }
 
     fn target(&self, source: usize) -> PathBuf {
-        self.folder.join(&self.sources[source].name)
+        self.archives().target(source)
     }
 
     fn buffer(&self) -> Vec<u8> {
@@ -303,7 +315,7 @@ impl KeptWriter<'_> {
             Job::Group { bytes, .. } => bytes.saturating_mul(30),
             #[cfg(feature = "parquet")]
             Job::Assembled { source } => self.sources[*source].bytes,
-            Job::Archive { source } => self.sources[*source].bytes,
+            Job::Archive { source } | Job::Composed { source } => self.sources[*source].bytes,
         }
     }
 
@@ -362,15 +374,7 @@ impl KeptWriter<'_> {
             }
             #[cfg(feature = "parquet")]
             Job::Assembled { source } => self.columns().assemble(source, &self.target(source)),
-            Job::Archive { source } => {
-                let (of, removed) = (&self.sources[source], &self.chosen.removed[source]);
-                of.unchanged()?;
-                let chosen = (self.chosen.side, &**removed);
-                let bytes = write_archive(of, chosen, &self.target(source), self.progress)?;
-                self.progress.advance(of.bytes);
-                of.unchanged()?;
-                Ok(bytes)
-            }
+            Job::Archive { source } | Job::Composed { source } => self.archives().compose(source),
             Job::Whole { source } => {
                 self.sources[source].unchanged()?;
                 let bytes = self.write_whole(source, buffer)?;

@@ -97,6 +97,8 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         cuts: Cuts::default(),
         modified,
         object: None,
+        within: None,
+        apart: Vec::new(),
     }
 }
 

@@ -229,6 +229,8 @@ mod tests {
             cuts: Cuts::default(),
             modified: None,
             object: None,
+            within: None,
+            apart: Vec::new(),
         }
     }
 

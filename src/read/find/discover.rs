@@ -48,7 +48,7 @@ pub fn discover(inputs: &[String], spool: &Path) -> Result<Discovery> {
 /// # Errors
 /// Those of [`discover`].
 pub fn discover_as(inputs: &[String], spool: &Path, hint: FormatHint) -> Result<Discovery> {
-    let mut search = Search { spool, object_spool: None, gathering: Gathering::new(hint) };
+    let mut search = Search { spool, object_spool: None, gathering: Gathering::new(hint, spool) };
     for input in inputs {
         search.argument(input)?;
         search.gathering.end_of_argument();

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::names::{NameWish, parts, unique};
 use super::recognise::{Recognised, recognise, shown};
+use super::unfold::unfold;
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILE_BYTES, MAX_FILES};
 use crate::read::format::FormatHint;
@@ -58,6 +59,8 @@ impl FoundFile {
 pub(super) struct Gathering {
     /// What is known of inputs beside their names and contents.
     pub(super) hint: FormatHint,
+    /// Where files are copied that stand in archives.
+    spool: PathBuf,
     /// What was found, without names.
     pub(super) found: Discovery,
     /// What each source would like to be called.
@@ -68,8 +71,9 @@ pub(super) struct Gathering {
 
 impl Gathering {
     /// Nothing yet.
-    pub(super) fn new(hint: FormatHint) -> Gathering {
-        Gathering { hint, found: Discovery::default(), wishes: Vec::new(), seen: HashSet::new() }
+    pub(super) fn new(hint: FormatHint, spool: &Path) -> Gathering {
+        let (found, spool) = (Discovery::default(), spool.to_path_buf());
+        Gathering { hint, spool, found, wishes: Vec::new(), seen: HashSet::new() }
     }
 
     /// Notes how many sources there are up to the end of an argument.
@@ -80,8 +84,16 @@ impl Gathering {
     /// What was found, each source with a name that no other has.
     pub(super) fn named(self) -> Discovery {
         let mut found = self.found;
-        for (source, name) in found.sources.iter_mut().zip(unique(self.wishes)) {
-            source.name = name;
+        let (mut names, mut archive) = (unique(self.wishes).into_iter(), String::new());
+        let mut of_members: HashSet<String> = HashSet::new();
+        for source in &mut found.sources {
+            if source.within.is_none() {
+                source.name = names.next().unwrap_or_default();
+                archive.clone_from(&source.name);
+                of_members.clear();
+                continue;
+            }
+            source.name = member_name(&archive, &source.name, &mut of_members);
         }
         found
     }
@@ -166,8 +178,15 @@ impl Gathering {
         }
     }
 
-    /// Takes a source.
-    pub(super) fn add(&mut self, source: Source, wish: NameWish) -> Result<()> {
+    /// Takes a source, and those that an archive is unfolded to.
+    pub(super) fn add(&mut self, mut source: Source, wish: NameWish) -> Result<()> {
+        let members = unfold(&mut source, &self.spool, self.hint)?;
+        self.wishes.push(wish);
+        self.take(source)?;
+        members.into_iter().try_for_each(|member| self.take(member))
+    }
+
+    fn take(&mut self, source: Source) -> Result<()> {
         if source.bytes > MAX_FILE_BYTES {
             let path = source.path.display();
             return Err(Error::Limit(format!(
@@ -178,7 +197,30 @@ impl Gathering {
             return Err(Error::Limit(format!("more than {MAX_FILES} input files; join some of them")));
         }
         self.found.sources.push(source);
-        self.wishes.push(wish);
         Ok(())
     }
+}
+
+/// A name for what is written of a file in an archive: where it stands there, with a number if another one has that name, or is a
+/// folder in it.
+fn member_name(archive: &str, member: &str, taken: &mut HashSet<String>) -> String {
+    let member = if member.is_empty() { "file" } else { member };
+    let folders =
+        |name: &str| name.match_indices('/').map(|(end, _)| name[..end].to_owned()).collect::<Vec<_>>();
+    let mut name = member.to_owned();
+    // A name is taken by a file, and by what stands in a folder of that name, which has a slash behind it.
+    let clashes = |name: &str, taken: &HashSet<String>| {
+        taken.contains(name)
+            || taken.contains(&format!("{name}/"))
+            || folders(name).iter().any(|folder| taken.contains(folder))
+    };
+    for number in 2.. {
+        if !clashes(&name, taken) {
+            break;
+        }
+        name = format!("{number}/{member}");
+    }
+    taken.extend(folders(&name).into_iter().map(|folder| format!("{folder}/")));
+    taken.insert(name.clone());
+    format!("{archive}/{name}")
 }

@@ -7,6 +7,7 @@ mod names;
 mod objects;
 mod recognise;
 mod spool;
+mod unfold;
 
 pub use discover::{discover, discover_as};
 pub(super) use foreign::Foreign;

@@ -12,6 +12,10 @@ use crate::read::source::{Cuts, Source};
 use crate::remote::{ObjectState, ObjectUrl};
 
 /// What a file is.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box of each would stay in the memory that decoders use, from file to file"
+)]
 #[derive(Debug)]
 pub(super) enum Recognised {
     /// A file that may hold documents.
@@ -63,6 +67,8 @@ pub(super) fn recognise(
         cuts: Cuts::default(),
         modified: state.modified,
         object,
+        within: None,
+        apart: Vec::new(),
     };
     source.window = first_window(source.compression, &mut file)?;
     drop(file);
@@ -74,12 +80,26 @@ pub(super) fn recognise(
     let Some(format) = format else { return Ok(Recognised::Nothing) };
     source.format = format;
     let codec = formats::codec(format);
+    check_layout(codec.memory_of_layout(&source)?, hint.memory)?;
     // An object is not read to its end to find out where it may be cut.
     if source.compression == Compression::None && (!source.is_remote() || codec.rereader().is_some()) {
         source.cuts = codec.cuts(&source)?;
     }
     source.object = source.object.map(|object| object.with_room(USUAL_ROOM));
     Ok(Recognised::Source { source, differs: formats::differs_from_named(&head, format) })
+}
+
+/// Refuses a table of which it takes more than half of the memory to know where its rows stand.
+fn check_layout(bytes: u64, memory: Option<u64>) -> io::Result<()> {
+    let Some(memory) = memory.filter(|memory| bytes > memory / 2) else { return Ok(()) };
+    let what = format!(
+        "to know where its rows stand takes {} MiB, and half of the memory allowed is {} MiB: allow {} MiB with --memory, or \
+         write it with fewer columns or row groups",
+        bytes.div_ceil(1 << 20),
+        memory >> 21,
+        (2 * bytes).div_ceil(1 << 20)
+    );
+    Err(io::Error::new(io::ErrorKind::OutOfMemory, what))
 }
 
 /// How a path is shown to people: what lets others in is no part of that.

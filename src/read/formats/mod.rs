@@ -37,7 +37,7 @@ use super::format::{Compression, Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
 use crate::error::Result;
-pub use archive::ZipSource;
+pub use archive::{MemberFate, NewContent, ZipSource, rewrite_tar};
 use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
 pub use arrow::{ArrowSource, ArrowTable, BatchFate, LeafCells, LeafValues, PutBatch};
@@ -109,7 +109,7 @@ fn member_kind(head: &FileHead) -> MemberKind {
     let codec = codec(format);
     match codec.boundaries().is_none() && codec.rereader().is_none() {
         true => MemberKind::Document(format),
-        false if matches!(format, Format::Tar | Format::Zip) => MemberKind::Records("an archive".to_owned()),
+        false if matches!(format, Format::Tar | Format::Zip) => MemberKind::Archive,
         false => MemberKind::Records(format!("a file of many records, {}", codec.extension())),
     }
 }

@@ -28,6 +28,8 @@ pub(in crate::read::formats) enum MemberKind {
     Document(Format),
     /// A file that holds records of its own: what it is.
     Records(String),
+    /// An archive in an archive.
+    Archive,
     /// No text: what it is.
     NoText(&'static str),
 }
@@ -48,8 +50,18 @@ impl MemberFormats {
         match (self.kind)(&FileHead::of_member(path, content, whole)) {
             MemberKind::Document(format) => Ok(format),
             MemberKind::Records(what) => Err(Refusal::NotUnpacked(what)),
+            MemberKind::Archive => Err(Refusal::NotUnpacked("an archive".to_owned())),
             MemberKind::NoText(what) => Err(Refusal::no_text_in(what)),
         }
+    }
+}
+
+impl MemberFormats {
+    /// Whether a member holds records of its own, or is compressed, so that it may be read as a file by itself. What is there of
+    /// `content` is as for [`document`](MemberFormats::document).
+    pub(super) fn is_apart(self, path: &str, content: &[u8], whole: bool) -> bool {
+        let kind = || (self.kind)(&FileHead::of_member(path, content, whole));
+        !is_hidden(path) && matches!(kind(), MemberKind::Records(_))
     }
 }
 

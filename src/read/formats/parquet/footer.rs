@@ -160,8 +160,8 @@ pub(super) fn metadata(
     guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(options)))
 }
 
-/// The bytes of the footer.
-fn footer(file: &InputFile, bytes: u64) -> Result<Vec<u8>> {
+/// How long the footer of a file is, by its end.
+pub(super) fn footer_length(file: &InputFile, bytes: u64) -> Result<u64> {
     let mut tail = [0; TAIL as usize];
     let at = bytes.checked_sub(TAIL).filter(|at| *at >= 4).ok_or_else(too_short)?;
     read_exact(file, &mut tail, at)?;
@@ -178,10 +178,17 @@ fn footer(file: &InputFile, bytes: u64) -> Result<Vec<u8>> {
     if length > MAX_FOOTER_BYTES {
         return Err(damaged(format!("a footer of {length} bytes; {MAX_FOOTER_BYTES} are allowed")));
     }
-    let start = at.checked_sub(length).filter(|start| *start >= 4);
-    let start = start.ok_or_else(|| damaged("a footer that is larger than the file"))?;
+    match length.saturating_add(4) > at {
+        true => Err(damaged("a footer that is larger than the file")),
+        false => Ok(length),
+    }
+}
+
+/// The bytes of the footer.
+fn footer(file: &InputFile, bytes: u64) -> Result<Vec<u8>> {
+    let length = footer_length(file, bytes)?;
     let mut footer = vec![0; length as usize];
-    read_exact(file, &mut footer, start)?;
+    read_exact(file, &mut footer, bytes - TAIL - length)?;
     Ok(footer)
 }
 

@@ -43,6 +43,21 @@ fn is_sum(block: &[u8; BLOCK_BYTES], sum: u64) -> bool {
     i64::try_from(sum).is_ok_and(|sum| sum == unsigned || sum == signed())
 }
 
+/// Makes the header of a member say another length.
+pub(super) fn resize(block: &mut [u8; BLOCK_BYTES], size: u64) {
+    let octal = format!("{size:011o}\0");
+    match octal.len() {
+        12 => block[124..136].copy_from_slice(octal.as_bytes()),
+        _ => {
+            block[124..128].copy_from_slice(&[0x80, 0, 0, 0]);
+            block[128..136].copy_from_slice(&size.to_be_bytes());
+        }
+    }
+    block[CHECKSUM].fill(b' ');
+    let sum: u64 = block.iter().map(|byte| u64::from(*byte)).sum();
+    block[CHECKSUM].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
 /// A number of a header in octal digits, between spaces or before a zero; `None` if there is none.
 fn octal(field: &[u8]) -> Option<u64> {
     let end = field.iter().position(|byte| *byte == 0).unwrap_or(field.len());
@@ -173,6 +188,19 @@ mod tests {
         }
         assert_eq!(octal(b"        "), None);
         assert_eq!(octal(b"\x001234"), None);
+    }
+
+    #[test]
+    fn headers_say_another_length() {
+        for size in [0, 1, (1 << 33) - 1, 1 << 33, MAX_FILE_BYTES] {
+            let mut block = [0; BLOCK_BYTES];
+            block[..4].copy_from_slice(b"a\xff\xfe\xfd");
+            resize(&mut block, size);
+            assert!(
+                matches!(TarBlock::of(&block), TarBlock::Header(header) if header.size() == size),
+                "{size}"
+            );
+        }
     }
 
     #[test]

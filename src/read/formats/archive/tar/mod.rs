@@ -1,9 +1,11 @@
 //! tar: the forms of POSIX (ustar and pax), of GNU, and what was before them.
 
+mod apart;
 mod block;
 mod ends;
 mod links;
 mod parser;
+mod rewritten;
 mod said;
 mod scan;
 #[cfg(test)]
@@ -12,8 +14,9 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
+use super::apart::without_apart;
 use super::member::MemberFormats;
-use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records, TakeCopies};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -25,6 +28,7 @@ use block::{BLOCK_BYTES, TarBlock};
 use ends::MemberEnds;
 use links::with_links;
 use parser::{TarDescriber, TarParser};
+pub use rewritten::rewrite_tar;
 
 /// The number of the format on disk.
 pub(in crate::read::formats) const CODE: u8 = 18;
@@ -83,7 +87,11 @@ impl Codec for Tar {
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let parser = Box::new(TarParser::new(self.members, &fields).of_archive(&source.name));
         let splitter = StretchSplitter::new(Numbers::new(file, &fields), self.ends(), parser);
-        Box::new(Windowed::new(source, unit, splitter))
+        without_apart(source, Box::new(Windowed::new(source, unit, splitter)))
+    }
+
+    fn copy_apart(&self, source: &Source, into: &mut dyn TakeCopies) -> io::Result<()> {
+        apart::copy(self.members, source, into)
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

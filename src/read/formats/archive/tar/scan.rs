@@ -257,6 +257,11 @@ impl MemberScan {
         }
     }
 
+    /// Whether the size of the member stands before its header.
+    pub(super) fn is_size_said(&self) -> bool {
+        self.said.size.is_some()
+    }
+
     /// Whether bytes are missing of the content, or of what stands before it.
     pub(super) fn is_cut(&self) -> bool {
         match self.next {

@@ -71,20 +71,47 @@ impl<'a> RawEntry<'a> {
         }
     }
 
-    /// The same bytes for a member whose header stands at `offset`, which is no greater than what stands there.
-    pub(super) fn moved(&self, offset: u64) -> Vec<u8> {
+    /// When the file was written to.
+    pub(super) fn time(&self) -> [u8; 4] {
+        [12, 13, 14, 15].map(|at| self.0[at])
+    }
+
+    /// The same bytes for a member whose header stands at `offset`; `None` if there is no room to say so.
+    pub(super) fn moved(&self, offset: u64) -> Option<Vec<u8>> {
         let mut moved = self.0.to_vec();
-        let (name, more) = self.parts();
-        let numbers = [24, 20, 42].map(|at| word(self.0, at));
-        let [.., (_, place)] = large_numbers(more, numbers);
-        match place {
-            Some(at) => {
-                let at = ENTRY_BYTES + name.len() + at;
-                moved[at..at + 8].copy_from_slice(&offset.to_le_bytes());
-            }
-            None => moved[42..46].copy_from_slice(&u32::try_from(offset).unwrap_or(u32::MAX).to_le_bytes()),
+        let [.., (offset_was, place)] = self.numbers();
+        let fits = place.is_some() || offset < u64::from(u32::MAX) || offset <= offset_was;
+        self.put(&mut moved, (42, place), offset);
+        fits.then_some(moved)
+    }
+
+    /// The same bytes for a member with another content, unpacked and packed of these lengths. They are short.
+    pub(super) fn resized(&self, flags: u16, sum: u32, lengths: [u64; 2]) -> Vec<u8> {
+        let mut resized = self.0.to_vec();
+        resized[8..10].copy_from_slice(&flags.to_le_bytes());
+        resized[16..20].copy_from_slice(&sum.to_le_bytes());
+        let [(_, unpacked), (_, packed), _] = self.numbers();
+        for (place, length) in [(24, unpacked), (20, packed)].into_iter().zip(lengths) {
+            self.put(&mut resized, place, length);
         }
-        moved
+        resized
+    }
+
+    /// Both lengths, unpacked first, and the offset, with where those stand that four bytes do not hold.
+    fn numbers(&self) -> [(u64, Option<usize>); 3] {
+        large_numbers(self.parts().1, [24, 20, 42].map(|at| word(self.0, at)))
+    }
+
+    /// Writes a number where it stands.
+    fn put(&self, bytes: &mut [u8], (short, large): (usize, Option<usize>), number: u64) {
+        match large {
+            Some(at) => {
+                let at = ENTRY_BYTES + self.parts().0.len() + at;
+                bytes[at..at + 8].copy_from_slice(&number.to_le_bytes());
+            }
+            None => bytes[short..short + 4]
+                .copy_from_slice(&u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes()),
+        }
     }
 }
 
@@ -191,7 +218,7 @@ mod tests {
         let large = [&[1, 0, 8, 0][..], &7_u64.to_le_bytes()].concat();
         for (numbers, more) in [([1, 2, 30], &b""[..]), ([1, 2, 30], &large), ([1, 2, u32::MAX], &large)] {
             let bytes = entry(numbers, more);
-            let moved = RawEntry(&bytes).moved(5);
+            let moved = RawEntry(&bytes).moved(5).expect("room");
             assert_eq!((RawEntry(&moved).read(0).start, moved.len()), (Some(5), bytes.len()));
             let differs = bytes.iter().zip(&moved).filter(|(old, new)| old != new).count();
             assert_eq!(differs, 1);

@@ -1,6 +1,8 @@
 //! zip: members are found by the directory at the end, and read where they stand. It is read here, without a crate: so memory is
 //! bounded whatever a directory says, and members that stay are copied as they stand.
 
+mod anew;
+mod apart;
 mod contents;
 mod directory;
 mod end;
@@ -21,8 +23,9 @@ use self::directory::{DirectoryWindow, ZipFile};
 pub use self::rewritten::ZipSource;
 use self::single::{ZipDescriber, ZipParser};
 use self::unit::ZipUnit;
+use super::apart::without_apart;
 use super::member::{MemberFormats, MemberParser};
-use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records, Rereader};
+use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records, Rereader, TakeCopies};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -86,7 +89,11 @@ impl Codec for Zip {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        Box::new(ZipUnit::new(file, source, unit, fields, self.members))
+        without_apart(source, Box::new(ZipUnit::new(file, source, unit, fields, self.members)))
+    }
+
+    fn copy_apart(&self, source: &Source, into: &mut dyn TakeCopies) -> io::Result<()> {
+        apart::copy(self.members, source, into)
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {

@@ -1,11 +1,15 @@
-//! An archive that is written again without some of its members: these go with all their bytes, the others stay as they are,
-//! and the directory is made anew.
+//! An archive that is written again without some of its members: these go with all their bytes, the others stay as they are or get
+//! another content, and the directory is made anew.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
 
+use super::super::rewritten::MemberFate;
+use super::anew::Anew;
 use super::directory::{DirectoryWindow, ZipFile};
 use super::end::read_some;
+use super::entry::RawEntry;
 use super::numbers::senseless;
 use crate::error::Error;
 use crate::limits::sized;
@@ -43,41 +47,54 @@ impl ZipSource {
         }
     }
 
-    /// Writes the members that `stays` takes: it is asked for each by its number, in their order, with whether it has no content.
+    /// Writes the archive: `fate` is asked for each member by its number, in their order, with whether it has no content.
     ///
     /// # Errors
     /// What the system says of either file, and what is wrong with the archive; what `progress` stops for, within it.
     pub fn write(
         &self,
-        stays: &mut dyn FnMut(u64, bool) -> bool,
+        fate: &mut dyn FnMut(u64, bool) -> MemberFate,
         out: &mut dyn Write,
         progress: &Progress,
     ) -> io::Result<()> {
         let ZipFile { file, index } = &self.0;
         let entries = || DirectoryWindow::new(file, index.end.directory.clone());
         let mut places = vec![GOES; index.slots()];
+        let mut anew: BTreeMap<usize, Anew> = BTreeMap::new();
         let (mut window, mut row) = (entries(), 0);
-        while let Some(entry) = window.next()? {
-            let entry = entry.read(index.end.base);
-            let is_written = stays(row, entry.is_blank());
+        while let Some(raw) = window.next()? {
+            let entry = raw.read(index.end.base);
+            let fate = fate(row, entry.is_blank());
             // Bytes that are those of two members are no member's.
-            if let Some((at, _)) = index.slot(entry.start).filter(|_| is_written) {
+            if let Some((at, _)) = index.slot(entry.start).filter(|_| fate != MemberFate::Goes) {
                 places[at] = 0;
+                if let MemberFate::Replaced(content) = fate {
+                    anew.insert(at, Anew::new(content, raw));
+                }
             }
             row += 1;
         }
         let mut written = 0;
         for (at, place) in places.iter_mut().enumerate().filter(|(_, place)| **place != GOES) {
-            let slot = index.slot_at(at);
             *place = written;
+            if let Some(anew) = anew.get_mut(&at) {
+                written += anew.write(out)?;
+                continue;
+            }
+            let slot = index.slot_at(at);
             written += slot.end - slot.start;
             copy(file, slot, out, progress)?;
         }
         let (mut window, mut members, mut length) = (entries(), 0, 0);
         while let Some(raw) = window.next()? {
-            let slot = index.slot(raw.read(index.end.base).start);
-            let Some(place) = slot.map(|(at, _)| places[at]).filter(|place| *place != GOES) else { continue };
-            let entry = raw.moved(place);
+            let slot = index.slot(raw.read(index.end.base).start).map(|(at, _)| at);
+            let Some(at) = slot.filter(|at| places[*at] != GOES) else { continue };
+            let entry = match anew.get(&at) {
+                Some(anew) => anew.entry(raw)?,
+                None => raw.0.to_vec(),
+            };
+            let entry =
+                RawEntry(&entry).moved(places[at]).ok_or_else(|| senseless("it would be too long"))?;
             out.write_all(&entry)?;
             members += 1;
             length += entry.len() as u64;

@@ -11,7 +11,7 @@ use crate::read::field::Fields;
 use crate::read::record::{Record, Refusal};
 
 /// Whether a name is UTF-8.
-const UTF8: u16 = 1 << 11;
+pub(super) const UTF8: u16 = 1 << 11;
 
 /// Writes what stands before the content of a member; how many bytes that is.
 pub(super) fn begin_single(entry: &MemberEntry, out: &mut Vec<u8>) -> usize {

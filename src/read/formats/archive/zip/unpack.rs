@@ -188,9 +188,14 @@ impl MemberReader {
 }
 
 impl Unpacking {
+    /// Whether there are as many bytes as the directory says.
+    pub(super) fn is_all(&self) -> bool {
+        self.made == self.unpacked
+    }
+
     /// Holds a content that is whole against what the directory says of it.
     pub(super) fn check(&self, content: &[u8]) -> Result<(), MemberDamage> {
-        if self.made != self.unpacked {
+        if !self.is_all() {
             return Err(MemberDamage::Senseless("a member that is shorter than the directory says"));
         }
         let mut sum = Crc::new();
@@ -206,7 +211,7 @@ impl Unpacking {
 pub(super) const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 /// Whether what the header does not say stands behind the content.
-const BEHIND: u16 = 1 << 3;
+pub(super) const BEHIND: u16 = 1 << 3;
 
 /// What a member is that is not unpacked.
 pub(super) fn not_unpacked(entry: &MemberEntry) -> Option<String> {

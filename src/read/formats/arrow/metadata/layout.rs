@@ -104,6 +104,17 @@ impl ArrowLayout {
         }
     }
 
+    /// Bytes of what a file says of itself at its end, or a stream before its first batch.
+    pub(in crate::read::formats::arrow) fn said(file: &InputFile, bytes: u64) -> io::Result<u64> {
+        let mut begin = [0; 8];
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX).min(begin.len());
+        read_exact(file, &mut begin[..length], 0)?;
+        match begin.starts_with(MAGIC) {
+            true => footer_place(file, bytes).map(|place| place.end - place.start),
+            false => Ok(begin.last_chunk().map_or(0, |length| u32::from_le_bytes(*length).into())),
+        }
+    }
+
     /// Whether it is costly to find the batches again.
     pub(in crate::read::formats::arrow) fn has_many_batches(&self) -> bool {
         self.batches.len() >= MANY
