@@ -37,16 +37,13 @@ struct EpochFindings {
     delta: Delta,
 }
 
-/// Does two things at once. Both are done, whatever comes of either.
-fn beside<T: Send, U>(
-    one: impl FnOnce() -> Result<T> + Send,
-    other: impl FnOnce() -> Result<U>,
-) -> Result<(T, U)> {
+/// Does two things at once, the first in another thread.
+fn beside<T: Send, U>(one: impl FnOnce() -> Result<T> + Send, other: impl FnOnce() -> U) -> (Result<T>, U) {
     thread::scope(|scope| {
         let one = scope.spawn(one);
         let other = other();
         let panicked = |_| Err(Error::Worker("a thread that writes newcomers panicked".into()));
-        Ok((one.join().unwrap_or_else(panicked)?, other?))
+        (one.join().unwrap_or_else(panicked), other)
     })
 }
 
@@ -122,19 +119,23 @@ impl Prepared<'_> {
         let own = base.newcomers(&loaded.run)?;
         let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
         let terms = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.terms() };
-        let peers = self.batch.resources.peers.as_deref();
-        let finish = || {
-            let own = ids.into_iter().zip(base.finish(own, terms, &labels)?).collect();
-            match peers {
+        let finish = || base.finish(own, terms, &labels);
+        let settle = || self.settle(base, &loaded, terms);
+        let collect = |finished: Vec<RunSummary>| {
+            let own = ids.into_iter().zip(finished).collect();
+            match &self.batch.resources.peers {
                 Some(peers) => collect_summaries(peers, &own),
                 None => Ok(own),
             }
         };
-        let settle = || self.settle(base, &loaded, terms);
-        // Where all workers contract links they must have written what they have read. Else process 0 settles meanwhile.
         let (written, delta) = match self.contractor() {
-            Some(_) => (finish()?, settle()?),
-            None => beside(finish, settle)?,
+            // Where all workers contract links they must have written what they have read.
+            Some(_) => (collect(finish()?)?, settle()?),
+            None => {
+                // What does not fit is known to process 0 alone: the others have been waited for by then.
+                let (finished, delta) = beside(finish, settle);
+                (collect(finished?)?, delta?)
+            }
         };
         Ok(EpochFindings { base: Arc::clone(base), loaded, written, newcomers, delta })
     }
