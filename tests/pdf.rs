@@ -265,7 +265,8 @@ fn a_pdf_without_an_end_costs_a_file_and_no_run() {
     dir.write("in/c.pdf", pdf("another text", "T", "2024"));
     let begun = Instant::now();
     let found = dir.output("in -w 1 --method exact --max-rejected 50%", "out");
-    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    // Twenty seconds of computing are more where others compute, too; without an end it is for ever.
+    assert!(begun.elapsed() < Duration::from_secs(300), "{:?}", begun.elapsed());
     assert_eq!(found.summary["documents"], 2);
     let reasons: Vec<String> = found.rejected.iter().map(|row| label(&row["reason"])).collect();
     assert_eq!(reasons, ["no text was extracted: reading it took more than 20 seconds of computing"]);
