@@ -38,9 +38,9 @@ for _ in $(seq "$times"); do
                 2>"$folder/took" || { cat "$folder/said" >&2; exit 1; }
         )
         read -r wall user system <"$folder/took"
-        awk -v commit="${commits[at]}" -v crates="${crates[at]}" -v wall="$wall" -v user="$user" -v system="$system" \
-            'BEGIN { printf "| %s | %d | %.1f | %.1f |\n", commit, crates, wall, user + system }'
-        echo "$at $wall $(awk -v user="$user" -v system="$system" 'BEGIN { print user + system }')" >>"$folder/all"
+        awk -v commit="${commits[at]}" -v crates="${crates[at]}" -v wall="$wall" -v user="$user" -v kernel="$system" \
+            'BEGIN { printf "| %s | %d | %.1f | %.1f |\n", commit, crates, wall, user + kernel }'
+        echo "$at $wall $(awk -v user="$user" -v kernel="$system" 'BEGIN { print user + kernel }')" >>"$folder/all"
     done
 done
 awk -v before="${crates[0]}" -v after="${crates[1]}" '

@@ -253,6 +253,7 @@
 //! - `read/bytes/mod.rs` - the bytes of input files
 //! - `read/bytes/open.rs` - the one place that opens inputs and constructs decoders
 //! - `read/bytes/digest.rs` - digests of input files, by which they are known again
+//! - `read/bytes/counted_write.rs` - a writer that counts, where records are written anew
 //! - `read/bytes/decoder.rs` - decompression beside parsing
 //! - `read/bytes/read_ahead.rs` - how many bytes of objects may be under way, and what of the memory that takes
 //! - `read/bytes/process_room.rs` - room for processes that read for this one

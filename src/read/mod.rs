@@ -31,8 +31,8 @@ mod stretches_tests;
 mod tests;
 
 pub use bytes::{
-    InputFile, PackedMember, RecordCost, RecordRoom, admit_read_ahead, admit_windows, file_digest,
-    file_digests, open_decompressed, packed_members, read_short,
+    CountedWrite, InputFile, PackedMember, RecordCost, RecordRoom, admit_read_ahead, admit_windows,
+    file_digest, file_digests, open_decompressed, packed_members, read_short,
 };
 pub use codec::{Boundaries, Describer};
 pub use date::{Day, day, month_of, written_month};

@@ -1,13 +1,13 @@
 //! zip archives that lose members, or some of whose members are written anew: the others are copied as they stand.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::{MemberFate, Source, ZipSource};
+use crate::read::{CountedWrite, MemberFate, Source, ZipSource};
 
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
@@ -24,30 +24,12 @@ pub(super) fn write_archive(
 ) -> Result<u64> {
     let archive = ZipSource::open(source)?;
     let file = File::create_new(target).map_err(|error| Error::io(target, "create", error))?;
-    let mut out = ArchiveFile { out: BufWriter::with_capacity(BLOCK, file), bytes: 0 };
+    let mut out = CountedWrite::new(BufWriter::with_capacity(BLOCK, file));
     let written = archive.write(fate, &mut out, progress).and_then(|()| out.flush());
     // What the system says is about the file being written, as what is read was read before.
     written.map_err(|error| match error.raw_os_error() {
         Some(_) => Error::io(target, "write", error),
         None => ZipSource::failed(source, error),
     })?;
-    Ok(out.bytes)
-}
-
-/// A file that counts what is written to it.
-struct ArchiveFile {
-    out: BufWriter<File>,
-    bytes: u64,
-}
-
-impl Write for ArchiveFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    Ok(out.bytes())
 }

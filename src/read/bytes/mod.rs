@@ -1,5 +1,6 @@
 //! The bytes of input files: opened in one place, decompressed, and known again by their digests.
 
+mod counted_write;
 mod decoder;
 mod digest;
 mod lz4;
@@ -13,6 +14,7 @@ mod window;
 mod xz;
 mod zstd_window;
 
+pub use counted_write::CountedWrite;
 pub use digest::{file_digest, file_digests};
 pub use members::{PackedMember, packed_members};
 pub use open::{InputFile, open_decompressed, read_short};

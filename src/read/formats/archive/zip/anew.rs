@@ -12,6 +12,7 @@ use super::numbers::senseless;
 use super::single::UTF8;
 use super::unpack::{BEHIND, HEADER, STORED};
 use crate::limits::sized;
+use crate::read::bytes::CountedWrite;
 
 /// Bytes of a content that are read at once.
 const READ: usize = sized(128 << 10, 64);
@@ -59,12 +60,12 @@ impl Anew {
                 false => Err(io::ErrorKind::UnexpectedEof.into()),
             };
         }
-        let mut packed = DeflateEncoder::new(CountedWrite { out, bytes: 0 }, Compression::default());
+        let mut packed = DeflateEncoder::new(CountedWrite::new(out), Compression::default());
         self.unpacked = pass(&mut file, &mut sum, &mut packed)?;
-        let packed = packed.finish()?;
-        (self.packed, self.sum) = (packed.bytes, sum.sum());
+        let (out, packed) = packed.finish()?.into_parts();
+        (self.packed, self.sum) = (packed, sum.sum());
         let behind = [b"PK\x07\x08".to_vec(), self.numbers()?].concat();
-        packed.out.write_all(&behind)?;
+        out.write_all(&behind)?;
         Ok((header.len() + behind.len()) as u64 + self.packed)
     }
 
@@ -105,23 +106,5 @@ fn pass(content: &mut impl Read, sum: &mut Crc, into: &mut dyn Write) -> io::Res
         sum.update(&bytes[..read]);
         into.write_all(&bytes[..read])?;
         length += read as u64;
-    }
-}
-
-/// Counts what is written.
-struct CountedWrite<'a> {
-    out: &'a mut dyn Write,
-    bytes: u64,
-}
-
-impl Write for CountedWrite<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.bytes += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::super::metadata::flat::damaged;
 use super::super::metadata::message::{BatchHead, BodyCodec};
+use crate::read::bytes::CountedWrite;
 
 /// What buffers begin at a multiple of: the least that is allowed, or what most writers take.
 const ALIGNED: [u64; 2] = [8, 64];
@@ -12,30 +13,12 @@ const LEVEL: i32 = 1;
 
 /// A body on its way to a file.
 pub(in crate::read::formats::arrow) struct BodyWriter<W> {
-    out: CountedOut<W>,
+    out: CountedWrite<W>,
     align: u64,
     codec: BodyCodec,
     /// Rows and nulls by field, where they are known.
     pub(in crate::read::formats::arrow) nodes: Vec<(u64, u64)>,
     pub(in crate::read::formats::arrow) buffers: Vec<(u64, u64)>,
-}
-
-/// What counts the bytes that pass.
-struct CountedOut<W> {
-    out: W,
-    written: u64,
-}
-
-impl<W: Write> Write for CountedOut<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        self.written += written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 impl<W: Write> BodyWriter<W> {
@@ -44,7 +27,7 @@ impl<W: Write> BodyWriter<W> {
         let [least, usual] = ALIGNED;
         let is_usual = head.buffers.iter().all(|(start, _)| start % usual == 0);
         BodyWriter {
-            out: CountedOut { out, written: 0 },
+            out: CountedWrite::new(out),
             align: if is_usual { usual } else { least },
             codec: head.codec,
             nodes: Vec::new(),
@@ -58,7 +41,7 @@ impl<W: Write> BodyWriter<W> {
         length: u64,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        let start = self.out.written;
+        let start = self.out.bytes();
         let codec = if length == 0 { BodyCodec::None } else { self.codec };
         if codec != BodyCodec::None {
             let length = i64::try_from(length).map_err(|_| damaged("a buffer of too many bytes"))?;
@@ -88,13 +71,13 @@ impl<W: Write> BodyWriter<W> {
         &mut self,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
-        let start = self.out.written;
+        let start = self.out.bytes();
         fill(&mut self.out)?;
         self.end(start)
     }
 
     fn end(&mut self, start: u64) -> io::Result<()> {
-        let end = self.out.written;
+        let end = self.out.bytes();
         self.buffers.push((start, end - start));
         let rest = end.next_multiple_of(self.align) - end;
         self.out.write_all(&[0; ALIGNED[1] as usize][..rest as usize])
@@ -102,13 +85,14 @@ impl<W: Write> BodyWriter<W> {
 
     /// Bytes of the body.
     pub(in crate::read::formats::arrow) fn bytes(&self) -> u64 {
-        self.out.written
+        self.out.bytes()
     }
 }
 
 /// Fills a writer; how many bytes that were, and the writer.
 fn filled<W: Write>(to: W, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<(u64, W)> {
-    let mut counted = CountedOut { out: to, written: 0 };
+    let mut counted = CountedWrite::new(to);
     fill(&mut counted)?;
-    Ok((counted.written, counted.out))
+    let (out, written) = counted.into_parts();
+    Ok((written, out))
 }
