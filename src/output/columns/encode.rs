@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::BufWriter;
+use std::mem;
 use std::ops::Range;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -74,24 +75,31 @@ impl GroupRows<'_> {
         Ok(())
     }
 
-    /// Hands on the rows that are written, some at a time.
+    /// Hands on the rows that are written, about a page at a time.
     fn decode<T: DataType>(
         &self,
         mut rows: ColumnRows<T>,
         each: &mut dyn FnMut(ColumnBatch<T>) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut at = 0;
+        let (mut at, mut batch) = (0, rows.batch());
         for stretch in self.stretches {
-            rows.skip(stretch.start - at)?;
+            let gone = stretch.start - at;
+            // Rows that go lie between short stretches, so a batch of each would cost more than its rows; but one of many pages
+            // would hold them all.
+            if batch.rows > 0 && !rows.has_at_hand(gone) {
+                each(mem::replace(&mut batch, rows.batch()))?;
+            }
+            rows.skip(gone)?;
             at = stretch.start;
             while at < stretch.end {
                 self.progress.check()?;
-                let (read, batch) = rows.read(stretch.end - at)?;
-                at += read;
-                each(batch)?;
+                at += rows.read(stretch.end - at, &mut batch)?;
+                if rows.completes(&batch) {
+                    each(mem::replace(&mut batch, rows.batch()))?;
+                }
             }
         }
-        Ok(())
+        if batch.rows > 0 { each(batch) } else { Ok(()) }
     }
 
     /// The same, with a thread that decodes what comes next.

@@ -175,6 +175,8 @@ pub struct ColumnRows<T: DataType> {
 
 /// Some rows of a column.
 pub struct ColumnBatch<T: DataType> {
+    /// How many.
+    pub rows: u64,
     /// Their values.
     pub values: Vec<T::T>,
     /// Their definition levels, if the column has them.
@@ -197,29 +199,49 @@ impl<T: DataType> ColumnRows<T> {
         Ok(())
     }
 
-    /// Reads some rows, at most so many; how many, and what is in them.
+    /// No rows, to which others can be added.
+    pub fn batch(&self) -> ColumnBatch<T> {
+        let (definition, repetition) = (self.optional.then(Vec::new), self.repeated.then(Vec::new));
+        ColumnBatch { rows: 0, values: Vec::new(), definition, repetition }
+    }
+
+    /// Adds some rows to those of a batch, at most so many; how many.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn read(&mut self, most: u64) -> Result<(u64, ColumnBatch<T>)> {
-        let (mut definition, mut repetition) = (self.optional.then(Vec::new), self.repeated.then(Vec::new));
-        let mut values = Vec::new();
+    pub fn read(&mut self, most: u64, batch: &mut ColumnBatch<T>) -> Result<u64> {
         // Never more than one page is added to what is held, as where texts are read.
-        let known = match (self.held.values().saturating_sub(self.read), self.repeated) {
+        let known = match (self.left_of_page(), self.repeated) {
             (0, _) => 1,
             (left, false) => left,
             (left, true) => (left / 8).clamp(1, 16),
         };
         let rows = most.min(known).min(if self.expands { 8 } else { MOST });
-        let reader = &mut self.reader;
-        let read = guarded(|| {
-            reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), &mut values)
-        })?;
+        let (reader, ColumnBatch { values, definition, repetition, .. }) = (&mut self.reader, &mut *batch);
+        let read =
+            guarded(|| reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), values))?;
         if read.0 as u64 != rows {
             return Err(damaged("fewer rows than the footer says"));
         }
         self.read += read.2 as u64;
-        Ok((rows, ColumnBatch { values, definition, repetition }))
+        batch.rows += rows;
+        Ok(rows)
+    }
+
+    /// Whether a batch should be handed on before more rows are added: what comes next is in another page, or may be much
+    /// longer than what it is made of.
+    pub fn completes(&self, batch: &ColumnBatch<T>) -> bool {
+        batch.rows >= MOST || self.expands || self.left_of_page() == 0
+    }
+
+    /// Whether the row behind so many others is known to be in the same page.
+    pub fn has_at_hand(&self, rows: u64) -> bool {
+        !self.repeated && rows < self.left_of_page()
+    }
+
+    /// Values of the last page that were neither read nor passed over.
+    fn left_of_page(&self) -> u64 {
+        self.held.values().saturating_sub(self.read)
     }
 }
 
