@@ -162,7 +162,7 @@ fn leaves(file: &ParquetSource) {
     }
 }
 
-/// Reads a column, some rows of it passed over.
+/// Reads a column, some rows of it passed over, in batches as they are written.
 fn leaf_rows<T: DataType>(
     file: &ParquetSource,
     group: usize,
@@ -170,12 +170,17 @@ fn leaf_rows<T: DataType>(
     rows: u64,
 ) -> parquet::errors::Result<()> {
     let mut column = file.rows::<T>(group, leaf)?;
-    let mut left = rows;
+    let (mut left, mut batch) = (rows, column.batch());
     while left > 0 {
-        let (read, _) = column.read(left.min(5))?;
+        let before = batch.rows;
+        let read = column.read(left.min(5), &mut batch)?;
         assert!(read > 0 && read <= left, "{read} of {left} rows");
+        assert_eq!(batch.rows, before + read);
         left -= read;
         let passed = left.min(2);
+        if column.completes(&batch) || !column.has_at_hand(passed) {
+            batch = column.batch();
+        }
         column.skip(passed)?;
         left -= passed;
     }
