@@ -184,6 +184,12 @@ fn columns_hold() {
     }
 }
 
+/// Whoever passes over rows of a repeated column looked for them without end.
+#[test]
+fn levels_that_end_before_their_values_hold() {
+    parquet(include_bytes!("../found/parquet-few-levels"));
+}
+
 #[test]
 fn batches_hold() {
     files(arrow, 25, include_str!("../dictionaries/arrow.dict"), 200);

@@ -297,6 +297,11 @@ pub trait Sink {
     fn document(&mut self, record: &Record<'_>);
     /// Something that is no document, at a position and a line counted from 1 within the unit.
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal);
+    /// Whether the next record, of so many bytes as it stands in its file, is passed over. Where records lie one behind the other,
+    /// this is asked before one is parsed, which takes longer than to find its end. Who wants all records leaves it as it is.
+    fn skips_next(&mut self, _bytes: usize) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

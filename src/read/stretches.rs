@@ -107,6 +107,8 @@ impl StretchSplitter {
                 Some(refusal) => self.numbers.refuse(start, refusal, sink),
                 None => self.numbers.too_long(start, offset - start + bytes.len() as u64, sink),
             }
+        } else if sink.skips_next(bytes.len()) {
+            self.numbers.count = self.numbers.next();
         } else {
             let weight = self.parser.weight(bytes);
             if weight > bytes.len() as u64 && !self.numbers.may_unpack(offset, weight, sink) {

@@ -10,7 +10,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
-use crate::read::{Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::read::{Compression, Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 use crate::sketcher::{Digest, Sketcher};
@@ -19,12 +19,21 @@ use crate::sketcher::{Digest, Sketcher};
 const STRETCH: u64 = sized(256 << 10, 256);
 /// Least and greatest size of the sample, in bytes, and its share of the input.
 const SAMPLE: (u64, u64, u64) = sized((4 << 20, 64 << 20, 64), (4 << 10, 64 << 10, 64));
+/// Bytes of text to one of a compressed file, about.
+const UNPACKED: u64 = 4;
+/// Of a file that takes long to decompress, or to fetch, the part of it that is read for the sample; and how many times the
+/// sample that may be at most.
+const BEGINNING: (u64, u64) = (16, 16);
+/// Bytes of text that stand together where it is spread.
+const PIECE: u64 = sized(16 << 10, 64);
 /// Longest record of the sample, in bytes: what a longer one would add takes much memory, and each of its shingles is met
 /// once.
 const LONGEST: usize = 1 << 20;
 
-/// The rarity table of an input: stretches at even distances over the files, each text counted once. Threads share
-/// the stretches; their findings are put together in document order, so the table does not depend on their number.
+/// The rarity table of an input: stretches at even distances over the files, each text counted once. All that comes before a place
+/// in a compressed file has to be decompressed to reach it: the sample is spread over files for which that takes little time, and
+/// over the beginnings of others. Threads share the stretches; their findings are put together in document order, so the table does
+/// not depend on their number.
 pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
@@ -33,24 +42,21 @@ pub fn sample_rarity(
     simd: Simd,
     threads: usize,
 ) -> Result<Rarity> {
-    let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
-    let wanted = (bytes / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
     let stretches = units(sources, Extent::ALL, STRETCH);
-    let every = stretches.len().div_ceil((wanted / STRETCH) as usize).max(1);
-    let chosen: Vec<&Unit> = stretches.iter().step_by(every).collect();
+    let chosen = choose(sources, &stretches);
     let longest = fields.max_record_bytes.min(LONGEST);
     let fields = &Arc::new(Fields { max_record_bytes: longest, ..(**fields).clone() });
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
-        let read = |units: &[&Unit]| -> Result<Sample> {
+        let read = |units: &[Chosen<'_>]| -> Result<Sample> {
             let mut sample = Sample::new(Sketcher::new(
                 config,
                 &FrozenTables { lexicon: lexicon.cloned(), ..FrozenTables::default() },
                 simd,
             ));
             let mut earlier = None;
-            for unit in units {
-                read_stretch(&sources[unit.file as usize], unit, fields, &mut earlier, &mut sample)?;
+            for chosen in units {
+                read_stretch(sources, chosen, fields, &mut earlier, &mut sample)?;
             }
             Ok(sample)
         };
@@ -75,19 +81,68 @@ pub fn sample_rarity(
     Ok(Rarity::of_sample(shingles))
 }
 
-/// Reads one stretch; of a file that can only be read whole, about as much from its start.
+/// A unit of which some is in the sample.
+struct Chosen<'a> {
+    unit: &'a Unit,
+    /// At most about so many bytes of text are.
+    most: u64,
+    /// Of so many pieces of the text one is.
+    spread: u64,
+}
+
+/// What the sample consists of. A unit that is a whole compressed file stands for as many stretches as its text would be.
+fn choose<'a>(sources: &[Source], stretches: &'a [Unit]) -> Vec<Chosen<'a>> {
+    let stands_for = |unit: &Unit| match sources[unit.file as usize].compression {
+        Compression::None => 1,
+        _ => (sources[unit.file as usize].bytes.saturating_mul(UNPACKED) / STRETCH).max(1),
+    };
+    let bytes = sources.iter().map(|source| match source.compression {
+        Compression::None => source.bytes,
+        _ => source.bytes.saturating_mul(UNPACKED),
+    });
+    let wanted = (bytes.fold(0, u64::saturating_add) / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
+    let all = stretches.iter().map(stands_for).fold(0, u64::saturating_add);
+    let every = all.div_ceil(wanted / STRETCH).max(1);
+    let (mut chosen, mut at) = (Vec::new(), 0u64);
+    for unit in stretches {
+        let stands_for = stands_for(unit);
+        let end = at.saturating_add(stands_for);
+        let hits = end.div_ceil(every) - at.div_ceil(every);
+        if hits > 0 {
+            let share = hits * STRETCH;
+            let (most, spread) = match is_soon_at_end(&sources[unit.file as usize]) {
+                // How much text there is shows only at its end.
+                true => (2 * share, (stands_for / hits).max(1)),
+                false => (share, (stands_for / BEGINNING.0 / hits).clamp(1, BEGINNING.1)),
+            };
+            chosen.push(Chosen { unit, most, spread });
+        }
+        at = end;
+    }
+    chosen
+}
+
+/// Whether it takes little time to decompress a file, beside what is done with its texts.
+fn is_soon_at_end(source: &Source) -> bool {
+    let fast = matches!(source.compression, Compression::Gzip | Compression::Lz4 | Compression::Zstd);
+    fast && !source.is_remote()
+}
+
+/// Reads what the sample takes of a unit.
 fn read_stretch(
-    source: &Source,
-    unit: &Unit,
+    sources: &[Source],
+    chosen: &Chosen<'_>,
     fields: &Arc<Fields>,
     earlier: &mut Option<UnitReader>,
     sample: &mut Sample,
 ) -> Result<()> {
-    let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(fields));
-    let before = sample.bytes;
+    let source = &sources[chosen.unit.file as usize];
+    let mut reader = UnitReader::open_after(earlier, source, chosen.unit, Arc::clone(fields));
+    let end = sample.bytes + chosen.most;
     // A page of columns may hold as many rows as several stretches.
-    sample.most = if source.is_of_rows() { before + STRETCH } else { u64::MAX };
-    while reader.advance(sample)? && sample.bytes < before + STRETCH {}
+    sample.most = if source.is_of_rows() { end } else { u64::MAX };
+    (sample.passed, sample.spread, sample.is_asked) = (0, chosen.spread, false);
+    while reader.advance(sample)? && sample.bytes < end {}
     *earlier = reader.at_hand();
     Ok(())
 }
@@ -101,17 +156,26 @@ struct Sample {
     bytes: u64,
     /// Bytes with which nothing more is taken.
     most: u64,
+    /// Bytes of records of the unit so far, and of how many pieces of them one is taken.
+    passed: u64,
+    spread: u64,
+    /// Whether the next document is one of them for certain.
+    is_asked: bool,
 }
 
 impl Sample {
     fn new(sketcher: Sketcher) -> Sample {
-        Sample { sketcher, texts: Vec::new(), shingles: Vec::new(), bytes: 0, most: u64::MAX }
+        let (texts, shingles) = (Vec::new(), Vec::new());
+        Sample { sketcher, texts, shingles, bytes: 0, most: u64::MAX, passed: 0, spread: 1, is_asked: false }
     }
 }
 
 impl Sink for Sample {
     fn document(&mut self, record: &Record<'_>) {
-        if self.bytes >= self.most {
+        // Not all formats ask before they parse.
+        let is_passed = !std::mem::take(&mut self.is_asked) && self.skips_next(record.text.len());
+        self.is_asked = false;
+        if is_passed || self.bytes >= self.most {
             return;
         }
         self.bytes += record.text.len() as u64;
@@ -123,4 +187,11 @@ impl Sink for Sample {
     }
 
     fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+
+    fn skips_next(&mut self, bytes: usize) -> bool {
+        let piece = self.passed / PIECE;
+        self.passed += bytes as u64;
+        self.is_asked = piece.is_multiple_of(self.spread);
+        !self.is_asked
+    }
 }

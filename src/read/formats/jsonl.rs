@@ -242,6 +242,10 @@ impl LineRecords {
         if line.len() > self.numbers.longest() {
             return self.numbers.too_long(offset, line.len() as u64, sink);
         }
+        if sink.skips_next(line.len()) {
+            self.numbers.count = self.numbers.next();
+            return;
+        }
         let text = match text.and_then(|text| text.get(bom..)) {
             Some(text) => text,
             None => match std::str::from_utf8(line) {

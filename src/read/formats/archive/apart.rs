@@ -49,6 +49,10 @@ impl Sink for OthersSink<'_> {
         self.sink.document(record);
     }
 
+    fn skips_next(&mut self, bytes: usize) -> bool {
+        self.sink.skips_next(bytes)
+    }
+
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
         // A place behind which nothing can be read is that of damage, whatever stands there.
         let is_apart = self.apart.binary_search(&position.offset()).is_ok();

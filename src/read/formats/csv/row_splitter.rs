@@ -104,6 +104,10 @@ impl RowSplitter {
             self.numbers.count = number;
             return true;
         };
+        if sink.skips_next(raw.len()) {
+            self.numbers.count = number;
+            return true;
+        }
         match parser.record(position, number, raw.as_bytes()) {
             Ok(record) => {
                 self.numbers.count = number;

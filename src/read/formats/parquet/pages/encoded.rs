@@ -42,6 +42,69 @@ pub(super) fn check_counts(
     Ok(())
 }
 
+/// Refuses pages of a repeated column that have fewer repetition levels than values: whoever passes over rows looks for the others
+/// without end. `bytes` are those of the levels where the header tells them.
+pub(super) fn check_repetition(
+    column: &ColumnDescriptor,
+    encoding: Encoding,
+    values: u32,
+    bytes: Option<usize>,
+    page: &[u8],
+) -> Result<()> {
+    let most = column.max_rep_level();
+    if most == 0 {
+        return Ok(());
+    }
+    let levels = match bytes {
+        Some(bytes) => page.get(..bytes),
+        None => {
+            let length = level_bytes(most, encoding, values, page)?;
+            if encoding != Encoding::RLE {
+                return page.get(..length).map(|_| ()).ok_or_else(too_short);
+            }
+            page.get(4..length)
+        }
+    };
+    let levels = levels.ok_or_else(too_short)?;
+    if has_levels(levels, width(most), u64::from(values))? {
+        Ok(())
+    } else {
+        Err(damaged("a page of fewer repetition levels than values"))
+    }
+}
+
+/// Whether so many levels stand in runs, each of `bits` bits. A run without a length ends them.
+fn has_levels(levels: &[u8], bits: u64, wanted: u64) -> Result<bool> {
+    let (mut at, mut found) = (0, 0u64);
+    while found < wanted && at < levels.len() {
+        let mut compact = Compact::new(&levels[at..]);
+        let head = compact.unsigned()?;
+        at += compact.position();
+        let left = levels.len() - at;
+        match (head, head >> 1) {
+            (0, _) => return Ok(false),
+            (head, groups) if head & 1 == 1 => {
+                let bytes = left.min(usize::try_from(groups.saturating_mul(bits)).unwrap_or(left));
+                found += bytes as u64 * 8 / bits;
+                at += bytes;
+            }
+            (_, length) => {
+                at += bits.div_ceil(8) as usize;
+                if at > levels.len() {
+                    return Ok(false);
+                }
+                found = found.saturating_add(length);
+            }
+        }
+    }
+    Ok(found >= wanted)
+}
+
+/// Bits of a level of which the greatest is `most`.
+fn width(most: i16) -> u64 {
+    u64::from(16 - most.leading_zeros())
+}
+
 /// Bytes that levels take at the beginning of a page.
 fn level_bytes(most: i16, encoding: Encoding, values: u32, page: &[u8]) -> Result<usize> {
     if most == 0 {
@@ -51,8 +114,7 @@ fn level_bytes(most: i16, encoding: Encoding, values: u32, page: &[u8]) -> Resul
         let length = page.first_chunk::<4>().ok_or_else(too_short)?;
         return Ok(4 + u32::from_le_bytes(*length) as usize);
     }
-    let bits = u64::from(16 - most.leading_zeros());
-    Ok((bits * u64::from(values)).div_ceil(8) as usize)
+    Ok((width(most) * u64::from(values)).div_ceil(8) as usize)
 }
 
 /// The bytes that differences of at most so many values take.
@@ -84,4 +146,25 @@ fn differences(bytes: &[u8], most: u32) -> Result<usize> {
         }
     }
     if at > bytes.len() { Err(too_short()) } else { Ok(at) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_counted_by_their_runs() {
+        let has = |levels: &[u8], wanted| has_levels(levels, 1, wanted).expect("numbers");
+        // Six zeros; eight levels in a byte.
+        let runs = [6 << 1, 0, 1 << 1 | 1, 0b1010_1010];
+        assert!(has(&runs, 14) && !has(&runs, 15));
+        // A run of levels that are cut off, and one without its value.
+        assert!(has(&[2 << 1 | 1, 0xff], 8) && !has(&[2 << 1 | 1, 0xff], 9) && !has(&[6 << 1], 1));
+        // What is behind a run without a length is not read.
+        assert!(!has(&[0, 6 << 1, 0], 1) && has(&[], 0) && !has(&[], 1));
+        // A number of levels that no page has.
+        let endless = [[0xff; 8].as_slice(), &[0x7e], &[0]].concat();
+        assert!(has_levels(&endless, 2, u64::from(u32::MAX)).expect("a number"));
+        assert!(has_levels(&[0xff; 10], 1, 1).is_err());
+    }
 }

@@ -14,7 +14,7 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
-use self::encoded::check_counts;
+use self::encoded::{check_counts, check_repetition};
 use self::header::{Contents, PageHeader};
 pub(super) use self::memory::{HeldPages, UnitMemory};
 use self::unpack::Unpacker;
@@ -219,6 +219,7 @@ impl ColumnPages {
                 Ok(Page::DictionaryPage { buf, num_values: values, encoding, is_sorted: false })
             }
             Contents::Data { values, encoding, definition, repetition } => {
+                check_repetition(&self.column, repetition, values, None, &buf)?;
                 check_counts(&self.column, encoding, values, (definition, repetition), None, &buf)?;
                 Ok(Page::DataPage {
                     buf,
@@ -231,6 +232,7 @@ impl ColumnPages {
             }
             Contents::DataV2 { values, nulls, rows, encoding, definition, repetition, is_packed } => {
                 let levels = Some(definition as usize + repetition as usize);
+                check_repetition(&self.column, Encoding::RLE, values, Some(repetition as usize), &buf)?;
                 check_counts(&self.column, encoding, values, (Encoding::RLE, Encoding::RLE), levels, &buf)?;
                 Ok(Page::DataPageV2 {
                     buf,
