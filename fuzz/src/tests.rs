@@ -184,10 +184,11 @@ fn columns_hold() {
     }
 }
 
-/// Whoever passes over rows of a repeated column looked for them without end.
+/// Whoever passed over rows of a repeated column looked for them without end; of another one, nobody who did missed them.
 #[test]
 fn levels_that_end_before_their_values_hold() {
     parquet(include_bytes!("../found/parquet-few-levels"));
+    parquet(include_bytes!("../found/parquet-few-definitions"));
 }
 
 #[test]

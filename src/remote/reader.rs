@@ -194,6 +194,12 @@ impl ObjectReader {
         }
     }
 
+    /// Whether what was announced is fetched to its end, or as far behind it as makes a request worth its time.
+    fn is_behind_expected(&self) -> bool {
+        let within = if self.expected.is_empty() { 0..1 } else { 0..LEAST };
+        self.end.checked_sub(self.expected.end).is_some_and(|behind| within.contains(&behind))
+    }
+
     /// As if nothing were known of who reads but what was announced: even that may be given up after a part.
     fn begin_slowly(&mut self) {
         let announced = self.is_expected(self.end) && self.state.ahead > 0;
@@ -209,13 +215,13 @@ impl ObjectReader {
     fn fetch_ahead(&mut self) {
         loop {
             let (needed, expected) = (self.pieces.is_empty(), self.is_expected(self.end));
-            if needed && !expected && self.end == self.expected.end {
+            if needed && !expected && self.is_behind_expected() {
                 // The rest of a record that begins before.
                 self.begin_slowly();
             }
             let last = if expected { self.expected.end } else { self.state.bytes };
             // Whoever has read on for a while will do so: more and more is fetched before it is asked for.
-            let guessed = !expected && (self.passed == 0 || self.end == self.expected.end);
+            let guessed = !expected && (self.passed == 0 || self.is_behind_expected());
             let allowed = if guessed { 0 } else { self.state.ahead.min(UNDER_WAY * self.step / 2) };
             if self.end >= last {
                 return;
@@ -246,7 +252,11 @@ impl ObjectReader {
         }
         // A rest that is smaller than the least goes with what is before it.
         let rest = last.saturating_sub(at + self.step);
-        let end = if rest < LEAST { last } else { at + self.step };
+        let mut end = if rest < LEAST { last } else { at + self.step };
+        // Where what is fetched is kept, others find there what is behind a short range: columns lie one behind the other.
+        if self.state.blocks.is_some() {
+            end = end.max((at + LEAST).min(self.state.bytes));
+        }
         // What is looked for at the end is told from the end.
         let mut start = at;
         if self.jumped && end == self.state.bytes && end - at < LEAST {

@@ -39,7 +39,9 @@ pub(super) fn of_file(file: &ParquetSource) -> WriterProperties {
     properties.build()
 }
 
-/// How a row group was written, as far as that can be told.
+/// How a row group was written, as far as that can be told. Pages begin and end with the batches that are written, which are those
+/// of the source wherever rows show where one ends: pages that lose no row are the same again, so what was divided by its content
+/// stays so.
 pub(super) fn of_group(file: &ParquetSource, group: usize) -> Result<WriterProperties> {
     let newer =
         file.metadata().file_metadata().schema_descr().num_columns() > 0 && file.has_newer_pages(group, 0)?;
@@ -47,6 +49,7 @@ pub(super) fn of_group(file: &ParquetSource, group: usize) -> Result<WriterPrope
     let of_group = file.metadata().row_group(group);
     let mut properties = WriterProperties::builder()
         .set_writer_version(version)
+        .set_write_batch_size(u32::MAX as usize)
         .set_offset_index_disabled(!has_index(file.metadata().row_groups()));
     for chunk in of_group.columns() {
         properties = of_column(properties, chunk, newer, of_group.num_rows().max(1) as u64);
@@ -76,6 +79,10 @@ fn of_column(
         (None, Some(_)) => EnabledStatistics::Chunk,
         (None, None) => EnabledStatistics::None,
     };
+    // What outgrew its dictionary soon is written without one, which would divide the pages anew as it fills.
+    let has_dictionary = has_dictionary && !outgrew_dictionary(chunk);
+    let comes_in_pages =
+        chunk.column_descr().max_rep_level() == 0 && !has_dictionary && !has(Encoding::DELTA_BYTE_ARRAY);
     let path = || chunk.column_path().clone();
     let properties = properties
         .set_column_compression(path(), chunk.compression())
@@ -83,12 +90,31 @@ fn of_column(
         .set_column_encoding(path(), encoding)
         .set_column_statistics_enabled(path(), statistics)
         .set_column_data_page_size_limit(path(), page_bytes(chunk) as usize);
+    let properties = match comes_in_pages {
+        // Each batch is a page, however long.
+        true => properties
+            .set_column_data_page_row_count_limit(path(), 1)
+            .set_column_data_page_size_limit(path(), i32::MAX as usize),
+        false => properties,
+    };
     match chunk.bloom_filter_offset() {
         Some(_) => properties
             .set_column_bloom_filter_enabled(path(), true)
             .set_column_bloom_filter_max_ndv(path(), rows),
         None => properties,
     }
+}
+
+/// Whether most pages of a column stand behind those whose values are in a dictionary, as far as its file says so.
+fn outgrew_dictionary(chunk: &ColumnChunkMetaData) -> bool {
+    let pages = chunk.page_encoding_stats().into_iter().flatten();
+    let pages = pages.filter(|pages| pages.page_type != PageType::DICTIONARY_PAGE);
+    let (mut plain, mut others) = (0, 0i64);
+    for pages in pages {
+        let count = if pages.encoding == Encoding::PLAIN { &mut plain } else { &mut others };
+        *count += i64::from(pages.count.max(0));
+    }
+    plain > others
 }
 
 /// About how large the pages of a column are.

@@ -30,8 +30,8 @@ use crate::read::source::Source;
 
 /// Bytes read at once of what is copied.
 const COPIED: usize = sized(256 << 10, 100);
-/// Most rows that are decoded at once.
-const MOST: u64 = sized(1 << 10, 3);
+/// Most rows that are decoded at once. Pages of more are divided where they are written again.
+const MOST: u64 = sized(64 << 10, 3);
 
 /// A file, opened to be written again.
 pub struct ParquetSource {
@@ -229,9 +229,9 @@ impl<T: DataType> ColumnRows<T> {
     }
 
     /// Whether a batch should be handed on before more rows are added: what comes next is in another page, or may be much
-    /// longer than what it is made of.
+    /// longer than what it is made of. Of a repeated column each row may be long, and only the next page shows where one ends.
     pub fn completes(&self, batch: &ColumnBatch<T>) -> bool {
-        batch.rows >= MOST || self.expands || self.left_of_page() == 0
+        batch.rows >= MOST || self.expands || self.repeated || self.left_of_page() == 0
     }
 
     /// Whether the row behind so many others is known to be in the same page.

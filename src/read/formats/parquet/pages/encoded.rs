@@ -42,35 +42,37 @@ pub(super) fn check_counts(
     Ok(())
 }
 
-/// Refuses pages of a repeated column that have fewer repetition levels than values: whoever passes over rows looks for the others
-/// without end. `bytes` are those of the levels where the header tells them.
-pub(super) fn check_repetition(
+/// Refuses pages that have fewer levels than values: whoever passes over rows of a repeated column looks for the others without
+/// end, and whoever passes over rows of another one does not miss them, as who reads them does. `bytes` are those of definition and
+/// repetition levels where the header tells them.
+pub(super) fn check_levels(
     column: &ColumnDescriptor,
-    encoding: Encoding,
+    (definition, repetition): (Encoding, Encoding),
     values: u32,
-    bytes: Option<usize>,
+    bytes: Option<(u32, u32)>,
     page: &[u8],
 ) -> Result<()> {
-    let most = column.max_rep_level();
-    if most == 0 {
-        return Ok(());
-    }
-    let levels = match bytes {
-        Some(bytes) => page.get(..bytes),
-        None => {
-            let length = level_bytes(most, encoding, values, page)?;
-            if encoding != Encoding::RLE {
-                return page.get(..length).map(|_| ()).ok_or_else(too_short);
-            }
-            page.get(4..length)
+    let mut rest = page;
+    let kinds = [
+        (column.max_rep_level(), repetition, bytes.map(|(_, repetition)| repetition)),
+        (column.max_def_level(), definition, bytes.map(|(definition, _)| definition)),
+    ];
+    for (most, encoding, bytes) in kinds {
+        let (head, length) = match bytes {
+            Some(bytes) => (0, bytes as usize),
+            None if encoding == Encoding::RLE => (4, level_bytes(most, encoding, values, rest)?),
+            None => (0, level_bytes(most, encoding, values, rest)?),
+        };
+        let (levels, behind) = rest.split_at_checked(length).ok_or_else(too_short)?;
+        rest = behind;
+        // Of a column without them there may be some all the same, which nobody reads.
+        let in_runs = most > 0 && (bytes.is_some() || encoding == Encoding::RLE);
+        if in_runs && !has_levels(levels.get(head..).ok_or_else(too_short)?, width(most), u64::from(values))?
+        {
+            return Err(damaged("a page of fewer levels than values"));
         }
-    };
-    let levels = levels.ok_or_else(too_short)?;
-    if has_levels(levels, width(most), u64::from(values))? {
-        Ok(())
-    } else {
-        Err(damaged("a page of fewer repetition levels than values"))
     }
+    Ok(())
 }
 
 /// Whether so many levels stand in runs, each of `bits` bits. A run without a length ends them.

@@ -14,7 +14,7 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
-use self::encoded::{check_counts, check_repetition};
+use self::encoded::{check_counts, check_levels};
 use self::header::{Contents, PageHeader};
 pub(super) use self::memory::{HeldPages, UnitMemory};
 use self::unpack::Unpacker;
@@ -83,7 +83,8 @@ impl ColumnPages {
     fn look(&mut self) -> Result<Option<&PageHeader>> {
         while self.next.is_none() && self.at < self.end {
             let header = self.header()?;
-            if matches!(header.contents, Contents::Other) {
+            // The crate takes a page without values for the end of its column.
+            if matches!(header.contents, Contents::Other) || header.values() == Some(0) {
                 self.pass(header.packed);
             } else {
                 self.next = Some(header);
@@ -219,7 +220,7 @@ impl ColumnPages {
                 Ok(Page::DictionaryPage { buf, num_values: values, encoding, is_sorted: false })
             }
             Contents::Data { values, encoding, definition, repetition } => {
-                check_repetition(&self.column, repetition, values, None, &buf)?;
+                check_levels(&self.column, (definition, repetition), values, None, &buf)?;
                 check_counts(&self.column, encoding, values, (definition, repetition), None, &buf)?;
                 Ok(Page::DataPage {
                     buf,
@@ -232,7 +233,8 @@ impl ColumnPages {
             }
             Contents::DataV2 { values, nulls, rows, encoding, definition, repetition, is_packed } => {
                 let levels = Some(definition as usize + repetition as usize);
-                check_repetition(&self.column, Encoding::RLE, values, Some(repetition as usize), &buf)?;
+                let bytes = Some((definition, repetition));
+                check_levels(&self.column, (Encoding::RLE, Encoding::RLE), values, bytes, &buf)?;
                 check_counts(&self.column, encoding, values, (Encoding::RLE, Encoding::RLE), levels, &buf)?;
                 Ok(Page::DataPageV2 {
                     buf,
