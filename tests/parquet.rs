@@ -8,8 +8,11 @@ use alike::error::Error;
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
 use alike::read::{Fields, MissingText, discover, reread, rows as rows_of};
+use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
+use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
 use crate::support::columns::{Columns, Made, read_back};
@@ -236,6 +239,47 @@ fn a_row_group_is_written_alike_by_any_number_of_workers() {
         assert!(want.kept["one.parquet"] == found.kept["one.parquet"], "{packed:?}");
         is_without(&file, &found.kept["one.parquet"], &gone, "one row group");
         ["out1", "out3"].iter().for_each(|out| fs::remove_dir_all(dir.join(out)).unwrap());
+    }
+}
+
+/// Rows of each page of a column that is no list.
+fn pages(file: &[u8], leaf: usize) -> Vec<u64> {
+    let reader = SerializedFileReader::new(Bytes::copy_from_slice(file)).unwrap();
+    let mut pages = reader.get_row_group(0).unwrap().get_column_page_reader(leaf).unwrap();
+    let mut rows = Vec::new();
+    while let Some(page) = pages.get_next_page().unwrap() {
+        if !matches!(page, Page::DictionaryPage { .. }) {
+            rows.push(u64::from(page.num_values()));
+        }
+    }
+    rows
+}
+
+#[test]
+fn pages_end_where_they_did() {
+    let dir = Dir::new();
+    let mut rows = rows(500);
+    for (at, row) in rows.iter_mut().enumerate() {
+        // One copy, a page or more of them, and most of a page.
+        let same = [100, 101, 250].contains(&at) || (200..222).contains(&at) || at % 50 == 17;
+        row.text = Some(words(if same { 7 } else { at * 1000 }, 60));
+    }
+    let file = Made::plain(&[500]).encoded(Encoding::PLAIN).file(&rows);
+    dir.write("a.parquet", &file);
+    let found = dir.output("a.parquet", "out");
+    let (gone, kept) = (gone(&found), &found.kept["a.parquet"]);
+    assert!(gone.len() > 30);
+    is_without(&file, kept, &gone, "pages");
+    for leaf in 0..2 {
+        let (before, mut at) = (pages(&file, leaf), 0);
+        let left = before.iter().map(|rows| {
+            let page = at..at + rows;
+            at = page.end;
+            rows - gone.range(page).count() as u64
+        });
+        let left: Vec<u64> = left.filter(|rows| *rows > 0).collect();
+        assert!(left.len() > 20 && left.len() < before.len(), "{} of {}", left.len(), before.len());
+        assert_eq!(pages(kept, leaf), left, "column {leaf}");
     }
 }
 

@@ -195,3 +195,106 @@ impl Sink for Sample {
         !self.is_asked
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::read::{Input, discover};
+
+    /// Lines of texts of their own, at the end of each of which stands which part of the file it is in.
+    fn lines(parts: u64) -> String {
+        let line = |at: u64| {
+            let words: Vec<String> = (0..6).map(|word| format!("word{}x{word}", at * 7919)).collect();
+            format!("{{\"text\": \"{} part{}\"}}\n", words.join(" "), at * parts / 400)
+        };
+        (0..400).map(line).collect()
+    }
+
+    fn sources(folder: &std::path::Path, name: &str, content: &[u8]) -> Vec<Source> {
+        let path = folder.join(name);
+        std::fs::write(&path, content).expect("written");
+        discover(&[path.to_str().expect("UTF-8").to_owned()], folder).expect("found").sources
+    }
+
+    /// The texts that the sample takes of a file, by the part that they are in, and all bytes of it.
+    fn taken(sources: &[Source], spread: u64) -> (Vec<u64>, u64) {
+        struct Parts(Sample, Vec<u64>);
+        impl Sink for Parts {
+            fn document(&mut self, record: &Record<'_>) {
+                let before = self.0.bytes;
+                self.0.document(record);
+                if self.0.bytes > before {
+                    let part = record.text.rsplit_once("part").expect("a part").1;
+                    self.1.push(part.parse().expect("a number"));
+                }
+            }
+            fn refuse(&mut self, _: Position, _: u32, _: Refusal) {}
+            fn skips_next(&mut self, bytes: usize) -> bool {
+                self.0.skips_next(bytes)
+            }
+        }
+        let config = Config::default();
+        let sketcher = Sketcher::new(&config, &FrozenTables::default(), Simd::detect());
+        let mut parts = Parts(Sample { spread, ..Sample::new(sketcher) }, Vec::new());
+        let fields = Arc::new(Fields::of(&Input::default()).expect("fields"));
+        for unit in units(sources, Extent::ALL, u64::MAX) {
+            let mut reader = UnitReader::open(0, &sources[0], &unit, Arc::clone(&fields));
+            while reader.advance(&mut parts).expect("read") {}
+        }
+        (parts.1, parts.0.bytes)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// The sample is a part of all, and as many of it are in one part of a file as in another.
+        #[test]
+        fn a_sample_is_spread_over_all_of_a_file(spread in 1u64..5) {
+            let folder = tempfile::tempdir().expect("a folder");
+            // Many pieces in any case.
+            let content: String = lines(4).repeat(if PIECE > 64 { 100 } else { 1 });
+            let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packed.write_all(content.as_bytes()).expect("packed");
+            let packed = packed.finish().expect("packed");
+            let of = |name: &str, content: &[u8]| taken(&sources(folder.path(), name, content), spread);
+            let (plain, gzip) = (of("a.jsonl", content.as_bytes()), of("a.jsonl.gz", &packed));
+            prop_assert_eq!(&plain, &gzip);
+            let all = 400 * if PIECE > 64 { 100 } else { 1 };
+            let share = plain.0.len() as f64 * spread as f64 / all as f64;
+            prop_assert!((0.8..1.25).contains(&share), "{share}");
+            for part in 0..4 {
+                let here = plain.0.iter().filter(|found| **found == part).count() as f64 / plain.0.len() as f64;
+                prop_assert!((0.15..0.35).contains(&here), "{here} of part {part}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_compressed_file_stands_for_what_is_in_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |compression, bytes| {
+            let mut source = sources(folder.path(), "a.jsonl", b"{}\n").remove(0);
+            (source.compression, source.bytes) = (compression, bytes);
+            source
+        };
+        let bytes = 400 * STRETCH;
+        let chosen = |compression, bytes| {
+            let sources = [of(compression, bytes)];
+            let units = units(&sources, Extent::ALL, STRETCH);
+            let chosen = choose(&sources, &units);
+            chosen.iter().map(|chosen| (chosen.most, chosen.spread)).collect::<Vec<_>>()
+        };
+        let plain = chosen(Compression::None, bytes);
+        let share = plain.len() as u64 * STRETCH;
+        assert!(plain.len() > 4 && plain.iter().all(|one| *one == (STRETCH, 1)), "{plain:?}");
+        // As much is taken of it, of all that there is; of what takes long, near its beginning.
+        let every = 400 / plain.len() as u64;
+        assert_eq!(chosen(Compression::Zstd, bytes / UNPACKED), [(2 * share, every)]);
+        assert_eq!(chosen(Compression::Xz, bytes / UNPACKED), [(share, (every / BEGINNING.0).max(1))]);
+        assert_eq!(chosen(Compression::Gzip, 1), [(2 * STRETCH, 1)]);
+    }
+}

@@ -165,7 +165,7 @@ mod tests {
         // What is behind a run without a length is not read.
         assert!(!has(&[0, 6 << 1, 0], 1) && has(&[], 0) && !has(&[], 1));
         // A number of levels that no page has.
-        let endless = [[0xff; 8].as_slice(), &[0x7e], &[0]].concat();
+        let endless = [&[0xfe], [0xff; 7].as_slice(), &[0x7e], &[0]].concat();
         assert!(has_levels(&endless, 2, u64::from(u32::MAX)).expect("a number"));
         assert!(has_levels(&[0xff; 10], 1, 1).is_err());
     }
