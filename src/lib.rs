@@ -411,6 +411,7 @@
 //! - `flow/intake/keepers.rs` - what a load keeps of each worker
 //! - `flow/operators/mod.rs` - the operators
 //! - `flow/operators/own_copies.rs` - telling the reader of a document that it is not the first of its text
+//! - `flow/operators/first_halves.rs` - which ids and texts of a load others may have, by the first halves of digests
 //! - `flow/operators/last_write_wins.rs` - of several changes of one id the last one
 //! - `flow/operators/bucket_feed.rs` - an input stored, then given out bucket after bucket
 //! - `flow/operators/exact_duplicates.rs` - equal canonical texts
@@ -425,6 +426,11 @@
 //! - `flow/operators/count.rs` - key groups to candidates, with the keys each pair shares
 //! - `flow/operators/recall.rs` - sets derived again, and sent to where they are measured
 //! - `flow/operators/verify.rs` - candidates measured, links
+//! - `flow/packed/mod.rs` - records packed where they cross between processes
+//! - `flow/packed/bits.rs` - numbers in no order in few bits
+//! - `flow/packed/columns.rs` - columns of numbers in few bytes
+//! - `flow/packed/container.rs` - records that are packed when they leave the process
+//! - `flow/packed/forms.rs` - how each kind of record is packed
 //! - `flow/second_collision/mod.rs` - members of hot groups meet again under keys that are rare among them
 //! - `flow/second_collision/keys.rs` - which keys these are
 //! - `flow/second_collision/members.rs` - the sets that have them, read again and sent
@@ -632,6 +638,7 @@
 //! - `collection/load/load_base/worker_run.rs` - the run of a worker
 //! - `collection/load/load_base/written.rs` - what workers have written
 //! - `collection/load/load_base/kept_sketches.rs` - what is kept of sketches
+//! - `collection/load/load_base/lookups.rs` - rows of keys, in the tables before a load and in those of its epochs
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/load/follow.rs` - a load as followers see it

@@ -25,6 +25,7 @@ mod measuring;
 mod measuring_rounds;
 mod memory;
 mod operators;
+mod packed;
 mod profiled;
 mod records;
 mod request;

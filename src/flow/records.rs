@@ -4,6 +4,8 @@ use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Doc;
+use crate::flow::packed::bits::as_bits;
+use crate::flow::packed::columns::as_column;
 use crate::limits::sized;
 use crate::sketcher::Digest;
 
@@ -16,13 +18,9 @@ pub trait Keyed: Pod {
     fn key(&self) -> u64;
 }
 
-/// One key of one document. Sixteen bytes without padding, and two words on the wire: what is written a field at a time
-/// costs half as much again.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
-)]
+/// One key of one document. Sixteen bytes without padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-#[serde(from = "(u64, u64)", into = "(u64, u64)")]
 pub struct Posting {
     /// The key: a shingle or a feature.
     pub key: u64,
@@ -30,18 +28,6 @@ pub struct Posting {
     pub size: u32,
     /// The document.
     pub doc: Doc,
-}
-
-impl From<(u64, u64)> for Posting {
-    fn from((key, rest): (u64, u64)) -> Posting {
-        Posting { key, size: (rest >> 32) as u32, doc: rest as Doc }
-    }
-}
-
-impl From<Posting> for (u64, u64) {
-    fn from(posting: Posting) -> (u64, u64) {
-        (posting.key, u64::from(posting.size) << 32 | u64::from(posting.doc))
-    }
 }
 
 impl Keyed for Posting {
@@ -87,9 +73,38 @@ impl Keyed for CutPosting {
     }
 }
 
+/// The first half of a digest of a document, by which most are told apart: of one that no other document has, nobody asks the
+/// rest. Twelve bytes without padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct FirstHalf {
+    high: u32,
+    low: u32,
+    /// The document; [`crate::document::NO_DOC`] where nobody needs to be asked.
+    pub doc: Doc,
+}
+
+impl FirstHalf {
+    /// The first half of a digest of a document.
+    pub fn new(half: u64, doc: Doc) -> FirstHalf {
+        FirstHalf { high: (half >> 32) as u32, low: half as u32, doc }
+    }
+
+    /// The first half of the digest.
+    pub fn half(&self) -> u64 {
+        u64::from(self.high) << 32 | u64::from(self.low)
+    }
+}
+
+impl Keyed for FirstHalf {
+    fn key(&self) -> u64 {
+        self.half()
+    }
+}
+
 /// A document with at least one token, on its way to the worker that sees all texts of its digest. Thirty-two bytes
 /// without padding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Arrival {
     /// High half of the digest of the canonical text.
@@ -161,7 +176,7 @@ pub struct Brought {
 }
 
 /// One record of a load, on its way to the worker that sees all records of its id.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Change {
     /// Digest of the id.
     pub id: u128,
@@ -228,8 +243,10 @@ pub struct KeyGroups {
     /// The worker it goes to.
     pub owner: u32,
     /// Members of one group after another.
+    #[serde(with = "as_bits")]
     pub docs: Vec<Doc>,
     /// For each member, the number of members behind it that it pairs with.
+    #[serde(with = "as_column")]
     pub following: Vec<u32>,
     /// Of the members stored contents with their sizes, where the worker is in another process, and so cannot know them.
     pub stored_sizes: Vec<(Doc, u32)>,

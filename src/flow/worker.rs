@@ -36,12 +36,13 @@ use crate::flow::operators::broadcast_rows::{
 use crate::flow::operators::collide::collide;
 use crate::flow::operators::count::count;
 use crate::flow::operators::exact_duplicates::exact_duplicates;
-use crate::flow::operators::last_write_wins::last_write_wins;
+use crate::flow::operators::first_halves::{Halves, arrivals_in_question};
 use crate::flow::operators::own_copies::bring_to_readers;
 use crate::flow::operators::recall::{recall_wanted, receive_sets};
 use crate::flow::operators::verify::{drop_unlike, verify};
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::profiled::Timed;
-use crate::flow::records::{Arrival, Candidate, Change, Posting, Wanted};
+use crate::flow::records::{Arrival, Candidate, Change, FirstHalf, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::collide_again;
@@ -96,12 +97,16 @@ impl Drop for PanicGuard {
 
 /// An input of a dataflow.
 type Input<T> = InputHandle<u64, CapacityContainerBuilder<Vec<T>>>;
+/// One of records that are packed where they cross between processes.
+type PackedInput<T> = InputHandle<u64, CapacityContainerBuilder<PackedRecords<T>>>;
 
 /// The inputs of the first dataflow of one worker.
 struct FirstInputs {
-    arrivals: Input<Arrival>,
-    changes: Input<Change>,
-    postings: Input<Posting>,
+    arrivals: PackedInput<Arrival>,
+    changes: PackedInput<Change>,
+    ids: PackedInput<FirstHalf>,
+    digests: PackedInput<FirstHalf>,
+    postings: PackedInput<Posting>,
     rows: Input<SentRows>,
     protected: Input<ProtectedRows>,
 }
@@ -146,9 +151,11 @@ fn first_dataflow(
 ) -> (FirstInputs, ProbeHandle<u64>) {
     let index = worker.index();
     let mut inputs = FirstInputs {
-        arrivals: Input::new_with_builder(),
-        changes: Input::new_with_builder(),
-        postings: Input::new_with_builder(),
+        arrivals: PackedInput::new_with_builder(),
+        changes: PackedInput::new_with_builder(),
+        ids: PackedInput::new_with_builder(),
+        digests: PackedInput::new_with_builder(),
+        postings: PackedInput::new_with_builder(),
         rows: Input::new_with_builder(),
         protected: Input::new_with_builder(),
     };
@@ -157,8 +164,12 @@ fn first_dataflow(
         let (context, collector) = (&run.context, Arc::clone(&run.collector));
         let arrived = match run.sets.stored.clone() {
             Some(stored) => {
-                let changes = inputs.changes.to_stream(scope);
-                last_write_wins(changes, Arc::clone(context), stored, Arc::clone(&run.collector))
+                let halves = Halves {
+                    changes: inputs.changes.to_stream(scope),
+                    ids: inputs.ids.to_stream(scope),
+                    digests: inputs.digests.to_stream(scope),
+                };
+                arrivals_in_question(halves, run, &stored, index)
             }
             None => inputs.arrivals.to_stream(scope),
         };
@@ -199,9 +210,11 @@ fn read(worker: &mut Worker, run: &RunParts, inputs: &mut FirstInputs) -> Result
         if let Some(window) = &run.window {
             window.hand_on(intake.bytes_for_others(context.topology));
         }
-        inputs.arrivals.send_batch(&mut intake.arrivals);
-        inputs.changes.send_batch(&mut intake.changes);
-        inputs.postings.send_batch(&mut intake.postings);
+        send_packed(&mut inputs.arrivals, &mut intake.arrivals);
+        send_packed(&mut inputs.changes, &mut intake.changes);
+        send_packed(&mut inputs.ids, &mut intake.ids);
+        send_packed(&mut inputs.digests, &mut intake.digests);
+        send_packed(&mut inputs.postings, &mut intake.postings);
         worker.step();
         while run.window.as_ref().is_some_and(SendWindow::is_full) && !context.status.failed() {
             worker.step_or_park(Some(BREATH));
@@ -213,6 +226,13 @@ fn read(worker: &mut Worker, run: &RunParts, inputs: &mut FirstInputs) -> Result
     run.collector.add_read(results);
     run.documents.catalogue.publish(index, segment);
     read
+}
+
+/// Sends records; the list keeps what room it is left with.
+fn send_packed<T: Clone + 'static>(input: &mut PackedInput<T>, records: &mut Vec<T>) {
+    let mut batch = PackedRecords::from(std::mem::take(records));
+    input.send_batch(&mut batch);
+    *records = batch.into_records();
 }
 
 /// The second dataflow: sets of the documents in question, and the candidates measured on them.

@@ -11,8 +11,9 @@ use crate::collection::distributed::protocol::{
 };
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::load::epoch_done::{came_to, mark, tell};
+use crate::collection::load::load_base::LoadBase;
+use crate::collection::load::load_base::earlier::EarlierEpochs;
 use crate::collection::load::load_base::kept_sketches::KeptSketches;
-use crate::collection::load::load_base::{EarlierEpochs, LoadBase};
 use crate::collection::load::prepare::beside;
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};

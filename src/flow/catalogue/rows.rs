@@ -1,6 +1,7 @@
 //! Rows on their way to another process.
 
 use crate::document::{Doc, DocumentName};
+use crate::flow::packed::columns::as_column;
 use crate::flow::records::Brought;
 use crate::read::Value;
 
@@ -8,14 +9,18 @@ use crate::read::Value;
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct SegmentRows {
     /// Positions, as bits.
+    #[serde(with = "as_column")]
     pub positions: Vec<u64>,
     /// Lines within their units.
+    #[serde(with = "as_column")]
     pub lines: Vec<u32>,
     /// Sizes of sets.
+    #[serde(with = "as_column")]
     pub sizes: Vec<u32>,
     /// Ids, and whether they are numbers.
     pub labels: Vec<Option<(bool, String)>>,
     /// Lengths of texts.
+    #[serde(with = "as_column")]
     pub lengths: Vec<u32>,
     /// Values that the keep policy compares.
     pub values: Vec<Option<Value>>,

@@ -34,14 +34,14 @@ impl SendWindow {
         }
     }
 
-    /// Notes bytes that a worker hands on to other processes.
+    /// Notes bytes that what a worker hands on to other processes takes at least.
     pub fn hand_on(&self, bytes: u64) {
         self.handed_on.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// Whether more of it waits for the network than may be held.
     pub fn is_full(&self) -> bool {
-        // On the wire a posting or a digest takes no less than in memory, so what was handed on is all sent in the end.
+        // On the wire all takes no less than was noted, so what was handed on is all sent in the end.
         let sent = self.peers.mesh().traffic().data_sent - self.sent_before;
         self.handed_on.load(Ordering::Relaxed) > sent + self.allowed
     }

@@ -26,7 +26,7 @@ use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::{Within, salted};
 use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
-use crate::flow::records::{Arrival, Brought, Change, ChangeKind, Posting, id_digest};
+use crate::flow::records::{Arrival, Brought, Change, ChangeKind, FirstHalf, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
@@ -72,8 +72,11 @@ pub struct Intake {
     pub arrivals: Vec<Arrival>,
     /// Postings not yet sent.
     pub postings: Vec<Posting>,
-    /// Changes not yet sent, of a load.
+    /// Changes not yet sent, of a load: all but texts.
     pub changes: Vec<Change>,
+    /// First halves of ids and of digests of texts not yet sent, of a load.
+    pub ids: Vec<FirstHalf>,
+    pub digests: Vec<FirstHalf>,
     /// What is noted beside all that, if anything is.
     observer: Option<Observer>,
     results: ReadResults,
@@ -121,6 +124,8 @@ impl Intake {
             arrivals: Vec::new(),
             postings: Vec::new(),
             changes: Vec::new(),
+            ids: Vec::new(),
+            digests: Vec::new(),
             observer: context
                 .observation
                 .as_ref()
@@ -184,12 +189,13 @@ impl Intake {
         (self.segment, self.results, self.member_counts)
     }
 
-    /// Bytes of digests and postings that go to other processes next.
+    /// Bytes that digests and postings at least take which go to other processes next: words are packed as they are.
     pub fn bytes_for_others(&self, topology: Topology) -> u64 {
-        let remote = |key: u64| !topology.local_workers().contains(&topology.of_key(key));
-        let arrivals = self.arrivals.iter().filter(|arrival| remote(arrival.digest)).count();
-        let postings = self.postings.iter().filter(|posting| remote(posting.key)).count();
-        (arrivals * size_of::<Arrival>() + postings * size_of::<Posting>()) as u64
+        let remote = |key: &u64| !topology.local_workers().contains(&topology.of_key(*key));
+        let arrivals = self.arrivals.iter().map(|arrival| arrival.digest).filter(remote).count();
+        let halves = self.ids.iter().chain(&self.digests).map(FirstHalf::half).filter(remote).count();
+        let postings = self.postings.iter().map(|posting| posting.key).filter(remote).count();
+        ((2 * arrivals + halves + postings) * size_of::<u64>()) as u64
     }
 
     /// Refuses rows and records of a load that do not fit in their shares of the memory, with what all of them will come to.
@@ -297,7 +303,7 @@ impl Intake {
         let fingerprint = fingerprint(record, stored.keeps_records());
         let position = record.position.to_bits();
         if !record.deleted && stored.is_unchanged(id, fingerprint)? {
-            self.changes.push(Change { id, position, doc: None, kind: ChangeKind::Unchanged });
+            self.tell(Change { id, position, doc: None, kind: ChangeKind::Unchanged });
             // Nothing else is held of it.
             self.held += CHANGE / 2;
             self.results.tally.unchanged += 1;
@@ -319,7 +325,7 @@ impl Intake {
         if !self.has_room(record) {
             return Ok(());
         }
-        self.changes.push(Change { id, position, doc: Some(doc), kind });
+        self.tell(Change { id, position, doc: Some(doc), kind });
         self.held += CHANGE + TEXT;
         if kind != ChangeKind::Delete {
             keepers.keep(self.worker, |keeper| keeper.record(doc, &record.stored()))?;
@@ -334,6 +340,21 @@ impl Intake {
             keepers.keep(self.worker, |keeper| keeper.text(doc, &KeptText { digest, salt, set, tokens }))?;
         }
         Ok(())
+    }
+
+    /// Sends what others have to know of a change: of a text the first halves of its id and its digest, as long as nobody asks.
+    fn tell(&mut self, change: Change) {
+        let half = |digest: Digest, doc| FirstHalf::new((digest >> 64) as u64, doc);
+        match (change.kind, change.doc) {
+            (ChangeKind::Text(digest), Some(doc)) => {
+                self.ids.push(half(change.id, doc));
+                self.digests.push(half(digest, doc));
+            }
+            _ => {
+                self.ids.push(half(change.id, NO_DOC));
+                self.changes.push(change);
+            }
+        }
     }
 
     /// Whether a record is none of this run: a load has left it out, or what comes before one has no use for it.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flow::intake::sample::sample_rarity;
+use crate::flow::packed::columns::{push_sparse, take_sparse};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
 use crate::peers::Peers;
 use crate::read::{Fields, Source};
 use crate::simd::Simd;
+use crate::sketch::Rarity;
 
 /// What tables are made of.
 pub struct TableInputs<'a> {
@@ -38,7 +40,13 @@ pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Fro
         _ => Default::default(),
     };
     let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
-    let rarity = of_all(wanted, rarity)?;
+    // Most shingles of the sample are of one document.
+    let mut packed = Vec::new();
+    push_sparse(&rarity, &mut packed);
+    let packed = of_all(wanted, packed)?;
+    let unpacked = take_sparse(&mut &packed[..], Rarity::MOST_BYTES);
+    let rarity =
+        unpacked.ok_or_else(|| Error::Worker("process 0 sent no table of common shingles".into()))?;
     FrozenTables::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
 }
 

@@ -1,7 +1,7 @@
 //! How a bound of the memory is shared out among what a run holds. What outgrows its share goes to disk, or is done
 //! without, or ends the run with a word about what it would take; the answer is the same.
 //!
-//! The shares hold at different times: postings, arrivals, rows and counts of members while the input is read; postings, groups and rows
+//! The shares hold at different times: postings, arrivals, first halves, rows and counts of members while the input is read; postings, groups and rows
 //! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
 //! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
 //! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
@@ -32,6 +32,8 @@ pub enum Share {
     Postings,
     /// Digests, until equal texts are known.
     Arrivals,
+    /// First halves of the ids of a load, and as much for those of digests.
+    FirstHalves,
     /// Of each document what is looked up at any time: position, size, where name and signature begin.
     Rows,
     /// Lines, and ids as they stand in the records.
@@ -66,6 +68,7 @@ impl Share {
             Share::Postings => 30,
             Share::Arrivals | Share::Counter | Share::Candidates | Share::Members => 10,
             Share::Rows | Share::Groups => 20,
+            Share::FirstHalves => 5,
             Share::Labels | Share::Seen | Share::Fetched => 4,
             Share::Signatures => 7,
             Share::Sets => 20,
@@ -160,12 +163,12 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, Groups, Labels, Links, Members, Postings, Rows, Seen,
-            Sets, Settling, Signatures,
+            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, Labels, Links, Members, Postings,
+            Rows, Seen, Sets, Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 9] = [
-            &[Seen, Postings, Arrivals, Members],
+            &[Seen, Postings, Arrivals, FirstHalves, FirstHalves, Members],
             &[Seen, Postings, Groups, Members],
             &[Seen, Candidates, Members],
             &[Groups, Groups, Counter, Candidates],

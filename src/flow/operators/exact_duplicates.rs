@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::ExchangeCore;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::{Doc, NO_DOC};
@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::flow::context::RunContext;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::bucket_feed::BucketFeed;
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Arrival, ExactDuplicate};
 use crate::flow::results::gathered::Collector;
 use crate::flow::stored::Stored;
@@ -22,14 +23,14 @@ const BUCKET: u64 = sized(16 << 20, 1 << 10);
 
 /// Names every document that is not the first of its text. Those that bring back a text that no document had any more are gathered.
 pub fn exact_duplicates<'scope>(
-    arrivals: Stream<'scope, u64, Vec<Arrival>>,
+    arrivals: Stream<'scope, u64, PackedRecords<Arrival>>,
     context: Arc<RunContext>,
     (stored, collector): (Option<Arc<dyn Stored>>, Arc<Collector>),
     worker: usize,
 ) -> Stream<'scope, u64, Vec<ExactDuplicate>> {
     let scope = arrivals.scope();
     let topology = context.topology;
-    let by_digest = Exchange::new(move |arrival: &Arrival| topology.of_key(arrival.digest) as u64);
+    let by_digest = ExchangeCore::new(move |arrival: &Arrival| topology.of_key(arrival.digest) as u64);
     arrivals.unary_frontier::<CapacityContainerBuilder<Vec<ExactDuplicate>>, _, _, _>(
         by_digest,
         "ExactDuplicates",
@@ -37,7 +38,9 @@ pub fn exact_duplicates<'scope>(
             let activator = scope.activator_for(info.address);
             let mut feed = BucketFeed::new(&context, worker, (Share::Arrivals, BUCKET), cap, activator);
             move |(input, frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                input.for_each_time(|_, data| {
+                    data.for_each(|batch| feed.take_in(batch.records(&context.status)));
+                });
                 let Some((mut bucket, cap)) = feed.give_out(frontier.is_empty()) else { return };
                 let contents = stored_contents(stored.as_deref(), &mut bucket).unwrap_or_else(|error| {
                     context.status.fail(error);
@@ -52,10 +55,16 @@ pub fn exact_duplicates<'scope>(
 
 /// Sorts arrivals by digest; for each distinct digest the stored content that has it, [`NO_DOC`] if none is left that had. Empty if
 /// there is nothing stored.
-fn stored_contents(stored: Option<&dyn Stored>, arrivals: &mut [Arrival]) -> Result<Vec<Option<Doc>>> {
+fn stored_contents(stored: Option<&dyn Stored>, arrivals: &mut Vec<Arrival>) -> Result<Vec<Option<Doc>>> {
     let digest = |arrival: &Arrival| (arrival.digest, arrival.rest);
-    arrivals.sort_unstable_by_key(digest);
-    let Some(stored) = stored else { return Ok(Vec::new()) };
+    let Some(stored) = stored else {
+        arrivals.sort_unstable_by_key(digest);
+        return Ok(Vec::new());
+    };
+    // Of one that a later record replaces two may tell: the worker that has read it does not know.
+    let known = |arrival: &Arrival| (digest(arrival), arrival.doc as Doc);
+    arrivals.sort_unstable_by_key(|arrival| (known(arrival), !arrival.is_superseded()));
+    arrivals.dedup_by_key(|arrival| known(arrival));
     let distinct = arrivals.chunk_by(|a, b| digest(a) == digest(b));
     let digests: Vec<u64> = distinct.flat_map(|same| [same[0].digest, same[0].rest]).collect();
     let mut contents = vec![None; digests.len() / 2];
@@ -88,4 +97,101 @@ fn brought_back(arrivals: &[Arrival], contents: &[Option<Doc>]) -> Vec<Doc> {
     let same = |a: &Arrival, b: &Arrival| (a.digest, a.rest) == (b.digest, b.rest);
     let of_gone = arrivals.chunk_by(same).zip(contents).filter(|(_, stored)| **stored == Some(NO_DOC));
     of_gone.filter_map(|(same, _)| first_of(same)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::error::Result;
+    use crate::flow::records::Posting;
+    use crate::flow::stored::LoadKeeper;
+
+    /// A collection that has one content of a digest, and one that no document has any more.
+    #[derive(Debug)]
+    struct TwoContents;
+
+    impl Stored for TwoContents {
+        fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
+            for (at, [high, _]) in digests.as_chunks::<2>().0.iter().enumerate() {
+                match high {
+                    0 => each(at, 5),
+                    1 => each(at, NO_DOC),
+                    _ => {}
+                }
+            }
+            Ok(())
+        }
+        fn next(&self) -> Doc {
+            8
+        }
+        fn keeps_records(&self) -> bool {
+            false
+        }
+        fn is_unchanged(&self, _: u128, _: u128) -> Result<bool> {
+            Ok(false)
+        }
+        fn perhaps_ids(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {
+            Ok(())
+        }
+        fn perhaps_digests(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {
+            Ok(())
+        }
+        fn known_ids(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {
+            Ok(())
+        }
+        fn notes_mentioned(&self) -> bool {
+            false
+        }
+        fn postings(&self, _: &[u64], _: &mut Vec<Posting>) -> Result<()> {
+            Ok(())
+        }
+        fn set(&self, _: Doc, _: &mut Vec<u64>) -> Result<()> {
+            Ok(())
+        }
+        fn sets(&self, _: &[Doc], _: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+            Ok(())
+        }
+        fn salts(&self, _: &[Doc]) -> Result<Vec<u64>> {
+            Ok(Vec::new())
+        }
+        fn signatures(&self, _: &[Doc], _: &mut dyn FnMut(Doc, &[u64])) -> Result<()> {
+            Ok(())
+        }
+        fn keeper(&self, _: usize) -> Result<Box<dyn LoadKeeper>> {
+            Err(crate::error::Error::Worker("none".into()))
+        }
+    }
+
+    proptest! {
+        /// A load asks for whole arrivals of those alone whose halves others have, and a superseded document is told of twice, or once
+        /// only: the findings are those of all arrivals, each of which says itself that it is superseded.
+        #[test]
+        fn what_is_in_question_decides_alone(
+            texts in prop::collection::vec((0u64..6, any::<bool>()), 0..20),
+        ) {
+            let all: Vec<Arrival> = (8..).zip(&texts).map(|(doc, (digest, superseded))| {
+                let digest = u128::from(*digest) << 64;
+                match superseded {
+                    true => Arrival::superseded(digest, doc, u64::from(100 - doc)),
+                    false => Arrival::new(digest, doc, u64::from(100 - doc)),
+                }
+            }).collect();
+            let found = |mut arrivals: Vec<Arrival>| {
+                let contents = stored_contents(Some(&TwoContents), &mut arrivals).expect("found");
+                let mut copies: Vec<_> = copies(&arrivals, &contents).map(|copy| (copy.doc, copy.first)).collect();
+                copies.sort_unstable();
+                let mut back = brought_back(&arrivals, &contents);
+                back.sort_unstable();
+                (copies, back)
+            };
+            let is_shared = |arrival: &&Arrival| {
+                arrival.digest < 2 || all.iter().filter(|other| other.digest == arrival.digest).count() > 1
+            };
+            let plain = all.iter().filter(is_shared).map(|arrival| Arrival { doc: arrival.doc & u64::from(u32::MAX), ..*arrival });
+            let superseded = all.iter().filter(|arrival| arrival.is_superseded()).copied();
+            prop_assert_eq!(found(plain.chain(superseded).collect()), found(all.clone()));
+        }
+    }
 }

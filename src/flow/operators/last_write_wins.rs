@@ -1,48 +1,49 @@
 //! The operator of a load by which the last write wins: of several changes of one id the last one counts.
 //!
-//! Of a text under an id that the collection never had all is known where it was read, so nobody else hears of the change.
+//! Of a text under an id that nobody else has, also in the collection, all is known where it was read, so the change does not come
+//! here ([`super::first_halves`]).
 
 use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::ExchangeCore;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
 use crate::flow::context::RunContext;
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Arrival, Change, ChangeKind};
 use crate::flow::results::gathered::Collector;
 use crate::flow::stored::Stored;
 
-/// Passes on the texts that count, and those that do not as superseded ones. The changes that count are gathered, but for
-/// new texts under new ids.
+/// Passes on the texts that do not count, as superseded ones. The changes that count are gathered, but for new texts under new
+/// ids.
 pub fn last_write_wins<'scope>(
-    changes: Stream<'scope, u64, Vec<Change>>,
+    changes: Stream<'scope, u64, PackedRecords<Change>>,
     context: Arc<RunContext>,
     stored: Arc<dyn Stored>,
     collector: Arc<Collector>,
-) -> Stream<'scope, u64, Vec<Arrival>> {
+) -> Stream<'scope, u64, PackedRecords<Arrival>> {
     let topology = context.topology;
     // What is stored is sorted by the high half.
-    let by_id = Exchange::new(move |change: &Change| topology.of_key((change.id >> 64) as u64) as u64);
-    changes.unary_frontier::<CapacityContainerBuilder<Vec<Arrival>>, _, _, _>(
+    let by_id = ExchangeCore::new(move |change: &Change| topology.of_key((change.id >> 64) as u64) as u64);
+    changes.unary_frontier::<CapacityContainerBuilder<PackedRecords<Arrival>>, _, _, _>(
         by_id,
         "LastWriteWins",
         |cap, _| {
             let mut held: Vec<Change> = Vec::new();
             let mut cap = Some(cap);
             move |(input, frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| held.append(batch)));
+                input.for_each_time(|_, data| {
+                    data.for_each(|batch| held.append(batch.records(&context.status)));
+                });
                 let Some(cap) = cap.take_if(|_| frontier.is_empty()) else { return };
                 let mut all = std::mem::take(&mut held);
                 let mut session = output.session(&cap);
                 let mut superseded = Vec::new();
                 let counting = each_last(&mut all, |change, counts| match (change.kind, change.doc) {
-                    (ChangeKind::Text(digest), Some(doc)) if counts => {
-                        session.give(Arrival::new(digest, doc, change.position));
-                    }
-                    (ChangeKind::Text(digest), Some(doc)) => {
+                    (ChangeKind::Text(digest), Some(doc)) if !counts => {
                         superseded.push(doc);
                         session.give(Arrival::superseded(digest, doc, change.position));
                     }

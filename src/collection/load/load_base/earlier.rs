@@ -1,7 +1,40 @@
 //! Ids and digests that earlier epochs of a load have brought, so that the rows of these epochs, which other processes may keep, are
 //! asked only of what they may hold.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The epochs of a load before the one that is run.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierEpochs {
+    /// Runs that were there before the load; those behind them are of its earlier epochs.
+    pub runs_before: usize,
+    /// Ids that they have brought.
+    pub ids: Arc<EarlierKeys>,
+    /// Digests that they have brought.
+    pub digests: Arc<EarlierKeys>,
+    /// How many lists of these there were when this epoch began: of ids, and of digests.
+    pub lists: (usize, usize),
+}
+
+impl EarlierEpochs {
+    /// Those of a load of which this process runs all, which began with so many runs. What they have brought takes at most `memory`
+    /// bytes.
+    pub fn none(runs_before: usize, memory: u64) -> EarlierEpochs {
+        let keys = || Arc::new(EarlierKeys::within(memory / 2));
+        EarlierEpochs { runs_before, ids: keys(), digests: keys(), lists: (0, 0) }
+    }
+
+    /// Those of a load that others have begun: anything may have been brought.
+    pub fn unknown(runs_before: usize) -> EarlierEpochs {
+        EarlierEpochs { runs_before, ..EarlierEpochs::default() }
+    }
+
+    /// The same, of which all that there is by now was brought before the epoch that begins.
+    pub fn before_now(self) -> EarlierEpochs {
+        let lists = (self.ids.lists(), self.digests.lists());
+        EarlierEpochs { lists, ..self }
+    }
+}
 
 /// The first halves of keys of two words that this process has looked up in the epochs of a load.
 #[derive(Debug, Default)]
@@ -26,30 +59,40 @@ impl EarlierKeys {
         EarlierKeys { most, kept: Mutex::default() }
     }
 
-    /// Which of these keys, ascending pairs of words, may have been brought before: their places. All are taken for brought
-    /// from now on.
-    pub fn perhaps_brought(&self, keys: &[u64]) -> Vec<usize> {
-        let first: Vec<u64> = keys.as_chunks::<2>().0.iter().map(|[first, _]| *first).collect();
+    /// How many lists of them there are.
+    pub fn lists(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).lists.len()
+    }
+
+    /// Which of these first halves, ascending, are in one of the first `lists` lists: their places, ascending. None if any may be.
+    pub fn brought(&self, halves: &[u64], lists: usize) -> Option<Vec<usize>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.most == 0 || kept.overflown {
+            return None;
+        }
+        let mut places = kept.places(halves, lists);
+        places.sort_unstable();
+        places.dedup();
+        Some(places)
+    }
+
+    /// Takes first halves, ascending, for brought from now on.
+    pub fn add(&self, halves: &[u64]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let any = self.most == 0 || kept.overflown;
-        let mut perhaps: Vec<usize> = if any { (0..first.len()).collect() } else { kept.places(&first) };
-        perhaps.sort_unstable();
-        perhaps.dedup();
-        kept.bytes += size_of_val(&first[..]) as u64;
+        kept.bytes += size_of_val(halves) as u64;
         if kept.bytes > self.most {
             (kept.lists, kept.overflown) = (Vec::new(), true);
         } else {
-            kept.lists.push(first);
+            kept.lists.push(halves.to_vec());
         }
-        perhaps
     }
 }
 
 impl BroughtLists {
-    /// The places of those of ascending words that are in a list.
-    fn places(&self, first: &[u64]) -> Vec<usize> {
+    /// The places of those of ascending words that are in one of the first `lists`.
+    fn places(&self, first: &[u64], lists: usize) -> Vec<usize> {
         let mut places = Vec::new();
-        for list in &self.lists {
+        for list in self.lists.iter().take(lists) {
             let mut rest = &list[..];
             for (at, word) in first.iter().enumerate() {
                 // Lists of one range are about as long, so that the next one is near.
@@ -71,22 +114,25 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The obvious twin keeps all of them in a set.
+        /// The obvious twin keeps those of earlier epochs in a set. An epoch has two lists.
         #[test]
         fn what_was_brought_is_found(
-            epochs in prop::collection::vec(prop::collection::btree_set((0u64..40, 0u64..3), 0..20), 0..6),
+            epochs in prop::collection::vec(prop::collection::vec(prop::collection::btree_set(0u64..40, 0..20), 2), 0..6),
             most in prop::sample::select(vec![0u64, 100, 1 << 20]),
         ) {
             let earlier = EarlierKeys::within(most);
             let mut all: BTreeSet<u64> = BTreeSet::new();
             for epoch in epochs {
-                let keys: Vec<u64> = epoch.iter().flat_map(|(first, second)| [*first, *second]).collect();
-                let perhaps = earlier.perhaps_brought(&keys);
-                let sure: Vec<usize> = epoch.iter().enumerate().filter(|(_, (first, _))| all.contains(first)).map(|(at, _)| at).collect();
-                let whole = most == 1 << 20;
-                prop_assert!(sure.iter().all(|at| perhaps.contains(at)) && perhaps.is_sorted());
-                prop_assert!(!whole || perhaps == sure);
-                all.extend(epoch.iter().map(|(first, _)| *first));
+                let lists = earlier.lists();
+                for halves in &epoch {
+                    let halves: Vec<u64> = halves.iter().copied().collect();
+                    let sure: Vec<usize> = (0..halves.len()).filter(|at| all.contains(&halves[*at])).collect();
+                    let brought = earlier.brought(&halves, lists);
+                    prop_assert!(brought.is_some() || most < 1 << 20);
+                    prop_assert!(brought.is_none_or(|brought| brought == sure));
+                    earlier.add(&halves);
+                }
+                all.extend(epoch.iter().flatten());
             }
         }
     }

@@ -2,6 +2,7 @@
 
 pub(in crate::collection) mod earlier;
 pub(in crate::collection) mod kept_sketches;
+mod lookups;
 mod worker_run;
 mod written;
 
@@ -10,22 +11,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use earlier::EarlierKeys;
+use earlier::EarlierEpochs;
 use kept_sketches::KeptSketches;
 use worker_run::WorkerRun;
 use written::WorkersWritten;
 
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::newcomers::Newcomers;
-use crate::collection::run::schema::{DIGESTS, DOCUMENTS, Table};
+use crate::collection::run::schema::{DIGESTS, DOCUMENTS};
 use crate::collection::run::writer::{RunSummary, RunWriter};
+use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::postings::live_postings;
 use crate::collection::tables::rows::StoredDigest;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursors, each_set, salts};
-use crate::collection::tables::{EachRow, Tables};
 use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
@@ -55,31 +56,6 @@ pub struct LoadBase {
     /// Whether it is noted which ids the load mentions.
     notes_mentioned: bool,
     epochs: EarlierEpochs,
-}
-
-/// The epochs of a load before the one that is run.
-#[derive(Clone, Debug, Default)]
-pub struct EarlierEpochs {
-    /// Runs that were there before the load; those behind them are of its earlier epochs.
-    pub runs_before: usize,
-    /// Ids that they have brought.
-    pub ids: Arc<EarlierKeys>,
-    /// Digests that they have brought.
-    pub digests: Arc<EarlierKeys>,
-}
-
-impl EarlierEpochs {
-    /// Those of a load of which this process runs all, which began with so many runs. What they have brought takes at most `memory`
-    /// bytes.
-    pub fn none(runs_before: usize, memory: u64) -> EarlierEpochs {
-        let keys = || Arc::new(EarlierKeys::within(memory / 2));
-        EarlierEpochs { runs_before, ids: keys(), digests: keys() }
-    }
-
-    /// Those of a load that others have begun: anything may have been brought.
-    pub fn unknown(runs_before: usize) -> EarlierEpochs {
-        EarlierEpochs { runs_before, ..EarlierEpochs::default() }
-    }
 }
 
 impl LoadBase {
@@ -123,30 +99,7 @@ impl LoadBase {
 
     /// The same, in an epoch behind others of the same load.
     pub fn after_epochs(self, epochs: EarlierEpochs) -> LoadBase {
-        LoadBase { epochs, ..self }
-    }
-
-    /// The newest rows of keys of two words, which are ascending; runs of earlier epochs are asked only for what these may have brought
-    /// or changed.
-    fn newest_of(
-        &self,
-        table: Table,
-        earlier: &EarlierKeys,
-        keys: &[u64],
-        each: &mut EachRow<'_>,
-    ) -> Result<()> {
-        let mut perhaps = earlier.perhaps_brought(keys);
-        let before = Tables { runs: self.tables.runs[..self.epochs.runs_before].to_vec() };
-        let of = |places: &[usize]| -> Vec<u64> {
-            places.iter().flat_map(|at| [keys[2 * at], keys[2 * at + 1]]).collect()
-        };
-        let rest: Vec<usize> = (0..keys.len() / 2).filter(|at| perhaps.binary_search(at).is_err()).collect();
-        before.newest(table, &of(&rest), &mut |at, _, _| {
-            perhaps.push(rest[at]);
-            Ok(())
-        })?;
-        perhaps.sort_unstable();
-        self.tables.newest(table, &of(&perhaps), &mut |at, run, row| each(perhaps[at], run, row))
+        LoadBase { epochs: epochs.before_now(), ..self }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -301,8 +254,8 @@ impl Stored for LoadBase {
 
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool> {
         // What the load itself has brought stands for nothing.
-        let before = &self.tables.runs[..self.epochs.runs_before.min(self.tables.runs.len())];
-        if before.iter().all(|run| run.rows(DOCUMENTS.kind).is_none()) {
+        let before = self.epochs.runs_before.min(self.tables.runs.len());
+        if self.tables.runs[..before].iter().all(|run| run.rows(DOCUMENTS.kind).is_none()) {
             return Ok(false);
         }
         // Reading them all costs as much as looking up a small part of them one by one.
@@ -324,8 +277,16 @@ impl Stored for LoadBase {
         Ok(unchanged)
     }
 
+    fn perhaps_ids(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.perhaps(DOCUMENTS, (&self.epochs.ids, self.epochs.lists.0), halves, each)
+    }
+
+    fn perhaps_digests(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.perhaps(DIGESTS, (&self.epochs.digests, self.epochs.lists.1), halves, each)
+    }
+
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
-        self.newest_of(DIGESTS, &self.epochs.digests, digests, &mut |at, run, row| {
+        self.newest_of(DIGESTS, (&self.epochs.digests, self.epochs.lists.1), digests, &mut |at, run, row| {
             let found = StoredDigest::of_row(row);
             let content = match found.is_live() {
                 true => self.below_next(found.content, run.path())?,
@@ -337,7 +298,7 @@ impl Stored for LoadBase {
     }
 
     fn known_ids(&self, ids: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
-        self.newest_of(DOCUMENTS, &self.epochs.ids, ids, &mut |at, _, _| {
+        self.newest_of(DOCUMENTS, (&self.epochs.ids, self.epochs.lists.0), ids, &mut |at, _, _| {
             each(at);
             Ok(())
         })

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::{Exchange, Pipeline};
+use timely::dataflow::channels::pact::{Exchange, ExchangeCore, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
@@ -31,6 +31,7 @@ use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
 use crate::flow::operators::collide::posting_feed::{BUCKET, PostingFeed, addressed_by};
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
 use crate::flow::stored::Stored;
@@ -41,7 +42,7 @@ pub use indexed::{IndexedPosting, IndexedSet};
 /// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
 /// output's frontier is empty.
 pub fn collide<'scope>(
-    postings: Stream<'scope, u64, Vec<Posting>>,
+    postings: Stream<'scope, u64, PackedRecords<Posting>>,
     copies: Stream<'scope, u64, Vec<ExactDuplicate>>,
     sets: Arc<DocumentSets>,
     keepers: Arc<Keepers>,
@@ -51,7 +52,8 @@ pub fn collide<'scope>(
     let scope = postings.scope();
     let topology = sets.context.topology;
     let addressed_by = addressed_by(&sets);
-    let by_key = Exchange::new(move |posting: &Posting| topology.of_key(addressed_by(posting.key)) as u64);
+    let by_key =
+        ExchangeCore::new(move |posting: &Posting| topology.of_key(addressed_by(posting.key)) as u64);
     postings.binary_frontier::<_, CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _, _>(
         copies,
         by_key,
@@ -65,7 +67,9 @@ pub fn collide<'scope>(
             let mut contained = (context.rule.and_then(AcceptanceRule::all_of_larger))
                 .map(|_| ContainedGrouping::new(AddressedGroups::new(topology)));
             move |(input, frontier), (copies, copies_frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                input.for_each_time(|_, data| {
+                    data.for_each(|batch| feed.take_in(batch.records(&sets.context.status)));
+                });
                 let mut outcome = outcome.borrow_mut();
                 copies.for_each_time(|_, data| {
                     data.for_each(|batch| {

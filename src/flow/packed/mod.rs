@@ -1,0 +1,6 @@
+//! Records as they cross between processes: packed where they are sent, and unpacked where they arrive.
+
+pub mod bits;
+pub mod columns;
+pub mod container;
+pub mod forms;
