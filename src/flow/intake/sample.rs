@@ -48,7 +48,7 @@ pub fn sample_rarity(
     let fields = &Arc::new(Fields { max_record_bytes: longest, ..(**fields).clone() });
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
-        let read = |units: &[Chosen<'_>]| -> Result<Sample> {
+        let read = |units: &[SampledUnit<'_>]| -> Result<Sample> {
             let mut sample = Sample::new(Sketcher::new(
                 config,
                 &FrozenTables { lexicon: lexicon.cloned(), ..FrozenTables::default() },
@@ -81,8 +81,8 @@ pub fn sample_rarity(
     Ok(Rarity::of_sample(shingles))
 }
 
-/// A unit of which some is in the sample.
-struct Chosen<'a> {
+/// A unit of which some is in the sample, and how much.
+struct SampledUnit<'a> {
     unit: &'a Unit,
     /// At most about so many bytes of text are.
     most: u64,
@@ -91,7 +91,7 @@ struct Chosen<'a> {
 }
 
 /// What the sample consists of. A unit that is a whole compressed file stands for as many stretches as its text would be.
-fn choose<'a>(sources: &[Source], stretches: &'a [Unit]) -> Vec<Chosen<'a>> {
+fn choose<'a>(sources: &[Source], stretches: &'a [Unit]) -> Vec<SampledUnit<'a>> {
     let stands_for = |unit: &Unit| match sources[unit.file as usize].compression {
         Compression::None => 1,
         _ => (sources[unit.file as usize].bytes.saturating_mul(UNPACKED) / STRETCH).max(1),
@@ -115,7 +115,7 @@ fn choose<'a>(sources: &[Source], stretches: &'a [Unit]) -> Vec<Chosen<'a>> {
                 true => (2 * share, (stands_for / hits).max(1)),
                 false => (share, (stands_for / BEGINNING.0 / hits).clamp(1, BEGINNING.1)),
             };
-            chosen.push(Chosen { unit, most, spread });
+            chosen.push(SampledUnit { unit, most, spread });
         }
         at = end;
     }
@@ -131,7 +131,7 @@ fn is_soon_at_end(source: &Source) -> bool {
 /// Reads what the sample takes of a unit.
 fn read_stretch(
     sources: &[Source],
-    chosen: &Chosen<'_>,
+    chosen: &SampledUnit<'_>,
     fields: &Arc<Fields>,
     earlier: &mut Option<UnitReader>,
     sample: &mut Sample,

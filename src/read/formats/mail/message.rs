@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use encoding_rs::Encoding;
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{
-    Addr, Address, DateTime, Message, MessageParser as Messages, MessagePart, MimeHeaders, PartType,
+    Addr, Address, DateTime, Encoding as TransferEncoding, Message, MessageParser as Messages, MessagePart,
+    MimeHeaders, PartType,
 };
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -12,10 +16,13 @@ use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
-use crate::read::payload::html_text;
+use crate::read::payload::{guessed_text, html_text, page_text};
 use crate::read::record::{Record, Refusal, Value, observe};
 
 use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
+
+/// How many times the letters of the plain text those of a page have to be, so that it is taken in its place.
+const OF_PAGE: usize = 2;
 
 /// Makes documents of messages.
 pub(super) struct MessageParser {
@@ -31,10 +38,14 @@ impl MessageParser {
 
     /// The text of a message. An attachment is told apart from others by its digest, whatever it is called.
     fn take_text(&mut self, message: &Message<'_>) {
-        self.text.clear();
-        let bodies = if message.text_body.is_empty() { &message.html_body } else { &message.text_body };
-        for part in bodies.iter().filter_map(|id| message.part(*id)) {
-            self.take_body(part);
+        self.take_bodies(message, &message.text_body);
+        if message.html_body != message.text_body {
+            let plain = std::mem::take(&mut self.text);
+            self.take_bodies(message, &message.html_body);
+            // Programs that make the plain text of a page leave a little out; a mere notice that there is a page is no text of it.
+            if letters(&self.text) <= OF_PAGE * letters(&plain) {
+                self.text = plain;
+            }
         }
         for part in message.attachments() {
             let digest = xxh3_128(part.contents());
@@ -43,21 +54,57 @@ impl MessageParser {
         }
     }
 
-    fn take_body(&mut self, part: &MessagePart<'_>) {
-        match &part.body {
-            PartType::Html(markup) => {
-                html_text(markup, false, &mut self.page);
-                self.text.push_str(&self.page);
-            }
-            PartType::Text(text) if part.is_content_type("text", "html") => {
-                html_text(text, false, &mut self.page);
-                self.text.push_str(&self.page);
-            }
-            PartType::Text(text) => self.text.push_str(text),
+    fn take_bodies(&mut self, message: &Message<'_>, bodies: &[u32]) {
+        self.text.clear();
+        for part in bodies.iter().filter_map(|id| message.part(*id)) {
+            self.take_body(message, part);
+        }
+    }
+
+    fn take_body(&mut self, message: &Message<'_>, part: &MessagePart<'_>) {
+        let text = match &part.body {
+            PartType::Html(text) | PartType::Text(text) => text,
             _ => return,
+        };
+        let is_page = matches!(part.body, PartType::Html(_)) || part.is_content_type("text", "html");
+        let unnamed = bytes_of_no_set(message, part);
+        match (unnamed, is_page) {
+            (Some(bytes), true) => page_text(None, &bytes, &mut self.page),
+            (Some(bytes), false) => self.text.push_str(&guessed_text(&bytes)),
+            (None, true) => html_text(text, false, &mut self.page),
+            (None, false) => self.text.push_str(text),
+        }
+        if is_page {
+            self.text.push_str(&self.page);
         }
         self.text.push('\n');
     }
+}
+
+/// Letters and digits of a text.
+fn letters(text: &str) -> usize {
+    text.chars().filter(|letter| letter.is_alphanumeric()).count()
+}
+
+/// The bytes of a body that are not ASCII, though no character set is named, or none that is known: what they are has to be guessed.
+fn bytes_of_no_set(message: &Message<'_>, part: &MessagePart<'_>) -> Option<Vec<u8>> {
+    let named = part.content_type().and_then(|media| media.attribute("charset"));
+    let is_known = named.is_some_and(|name| {
+        let is_ascii =
+            ["us-ascii", "ascii", "ansi_x3.4-1968"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii));
+        !is_ascii && Encoding::for_label(name.as_bytes()).is_some()
+    });
+    if is_known {
+        return None;
+    }
+    let (start, end) = (part.offset_body as usize, part.offset_end as usize);
+    let packed = message.raw_message().get(start..end)?;
+    let bytes = match part.encoding {
+        TransferEncoding::None => packed.to_vec(),
+        TransferEncoding::QuotedPrintable => quoted_printable_decode(packed)?,
+        TransferEncoding::Base64 => base64_decode(packed)?,
+    };
+    (!bytes.is_ascii()).then_some(bytes)
 }
 
 impl Parser for MessageParser {
@@ -174,4 +221,68 @@ fn field(message: &Message<'_>, name: &str) -> Option<String> {
         }
     };
     found.filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::input::Input;
+
+    fn text(message: &[u8]) -> String {
+        let fields = Fields::of(&Input::default()).expect("paths");
+        let mut parser = MessageParser::new(&fields);
+        let record = parser.record(Position::new(0, 0), 1, message).expect("a message");
+        record.text.to_owned()
+    }
+
+    fn alternative(plain: &str, page: &str) -> String {
+        let part = |kind: &str, body: &str| {
+            format!("--x\r\nContent-Type: text/{kind}; charset=utf-8\r\n\r\n{body}\r\n")
+        };
+        format!(
+            "Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=x\r\n\r\n{}{}--x--\r\n",
+            part("plain", plain),
+            part("html", page)
+        )
+    }
+
+    #[test]
+    fn a_page_is_taken_where_the_plain_text_is_no_text_of_it() {
+        let page = "<p>All that the <b>letter</b> of this month says of many things</p>";
+        let shown = "All that the letter of this month says of many things";
+        assert_eq!(text(alternative(shown, page).as_bytes()).trim(), shown);
+        assert_eq!(
+            text(alternative("All that it says of many things", page).as_bytes()).trim(),
+            "All that it says of many things"
+        );
+        for stub in ["", "This is HTML."] {
+            assert_eq!(text(alternative(stub, page).as_bytes()).trim(), shown, "{stub:?}");
+        }
+        // What belongs to both is in either once.
+        assert_eq!(text(b"Subject: s\r\n\r\nonly this\r\n").trim(), "only this");
+        assert_eq!(text(b"Content-Type: text/html\r\n\r\n<i>only</i> this\r\n").trim(), "only this");
+    }
+
+    #[test]
+    fn bodies_of_no_character_set_are_guessed() {
+        let russian = "\u{441}\u{435}\u{433}\u{43e}\u{434}\u{43d}\u{44f} \u{43c}\u{44b} \u{433}\u{43e}\u{432}\u{43e}\u{440}\u{438}\u{43c} \
+                       \u{43e} \u{43f}\u{43e}\u{433}\u{43e}\u{434}\u{435} \u{438} \u{43e} \u{434}\u{43e}\u{440}\u{43e}\u{433}\u{435} \u{434}\u{43e}\u{43c}\u{43e}\u{439}";
+        let encodings = [encoding_rs::KOI8_R, encoding_rs::WINDOWS_1251, encoding_rs::UTF_8];
+        for encoding in encodings {
+            let bytes = encoding.encode(russian).0.into_owned();
+            for named in ["", "; charset=unknown-8bit", "; charset=us-ascii"] {
+                for kind in ["plain", "html"] {
+                    let head = format!(
+                        "Content-Type: text/{kind}{named}\r\nContent-Transfer-Encoding: 8bit\r\n\r\n"
+                    );
+                    let message = [head.as_bytes(), &bytes, b"\r\n"].concat();
+                    assert_eq!(text(&message).trim(), russian, "{} {named} {kind}", encoding.name());
+                }
+            }
+            let named = format!("Content-Type: text/plain; charset={}\r\n\r\n", encoding.name());
+            assert_eq!(text(&[named.as_bytes(), &bytes, b"\r\n"].concat()).trim(), russian);
+        }
+        let quoted = b"Content-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nna=EFve caf=E9\r\n";
+        assert_eq!(text(quoted).trim(), "na\u{ef}ve caf\u{e9}");
+    }
 }
