@@ -27,6 +27,9 @@ const UNREAD_NAMES: [&str; 6] = [
     "websettings.xml",
 ];
 
+/// The most bytes that a deflated byte may be: four repeated stretches of the greatest length.
+const MOST_OF_DEFLATED: u64 = 4 * 258;
+
 /// A package that is open.
 pub(super) struct OfficePackage<'a> {
     /// What it is, which says which members may be unpacked.
@@ -58,13 +61,13 @@ impl<'a> OfficePackage<'a> {
         Ok(OfficePackage { kind, archive, most, unpacked: 0, taken: BTreeSet::new() })
     }
 
-    /// How many bytes all members take that may be unpacked, as the directory says.
+    /// How many bytes all members take that may be unpacked: what the directory says, as far as what is packed can be that.
     pub(super) fn weight(&self) -> u64 {
         let entries = (0..self.archive.len()).filter_map(|at| self.archive.by_index_data(at).ok());
         let read = entries.filter(|entry| {
             std::str::from_utf8(entry.name_raw()).is_ok_and(|name| may_be_unpacked(self.kind, name))
         });
-        read.fold(0, |sum, entry| sum.saturating_add(entry.size()))
+        read.fold(0, |sum, entry| sum.saturating_add(at_most_unpacked(entry.size(), entry.compressed_size())))
     }
 
     /// The content of a member; `None` if there is none of that name.
@@ -113,6 +116,11 @@ impl<'a> OfficePackage<'a> {
         let missing = || Refusal::Malformed(format!("the package lacks the part {name}"));
         self.member(name)?.ok_or_else(missing)
     }
+}
+
+/// The bytes that a member unpacks to at most: as many as it says, if so few deflated bytes can be that.
+fn at_most_unpacked(said: u64, packed: u64) -> u64 {
+    said.min(packed.saturating_mul(MOST_OF_DEFLATED))
 }
 
 /// Whether a member of a name may be unpacked: nothing else counts, and nothing else is read.
@@ -183,6 +191,14 @@ mod tests {
             [true, true, false, false]
         );
         assert_eq!(may(Office::Epub, &["styles.xml", "OPS/theme/a.xhtml", "a.css"]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_lying_length_weighs_what_it_can_be() {
+        assert_eq!(at_most_unpacked(134_217_517, 500), 516_000);
+        assert_eq!(at_most_unpacked(1000, 500), 1000);
+        assert_eq!(at_most_unpacked(0, u64::MAX), 0);
+        assert_eq!(at_most_unpacked(7, u64::MAX), 7);
     }
 
     #[test]
