@@ -2,6 +2,7 @@
 //! then the commit.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::collection::commit::changes::CommitCommand;
@@ -145,7 +146,7 @@ impl<'a> Prepared<'a> {
         let bound = batch.sources.iter().find(|source| !stands_alone(source.format));
         if let Some(source) = bound.filter(|_| ahead.manifest().store_text) {
             return Err(Error::input(
-                &source.path,
+                Path::new(&source.shown),
                 "a record of it is nothing without its file, and the collection keeps records (--store-text): load it into one \
                  that does not, or convert it to JSON Lines; an archive can be unpacked",
             ));

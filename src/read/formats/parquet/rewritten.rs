@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -70,11 +71,10 @@ impl ParquetSource {
 
     /// What is wrong with a source, for people.
     pub fn failed(source: &Source, error: ParquetError) -> Error {
-        between(&source.path, error).unwrap_or_else(|error| {
-            Error::input(
-                &source.path,
-                format!("cannot be written without some of its rows: {}", said(&error)),
-            )
+        // A copy of a file in an archive is gone when this is read.
+        let shown = Path::new(&source.shown);
+        between(shown, error).unwrap_or_else(|error| {
+            Error::input(shown, format!("cannot be written without some of its rows: {}", said(&error)))
         })
     }
 

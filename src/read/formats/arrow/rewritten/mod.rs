@@ -5,6 +5,7 @@ mod select;
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::path::Path;
 
 use self::body::BodyWriter;
 use self::select::{BatchSelection, copy, count, head_with};
@@ -79,7 +80,11 @@ impl ArrowSource {
         match no_damage(source, error) {
             Ok(error) => {
                 let why = said(&error);
-                Error::input(&source.path, format!("cannot be written without some of its rows: {why}"))
+                // A copy of a file in an archive is gone when this is read.
+                Error::input(
+                    Path::new(&source.shown),
+                    format!("cannot be written without some of its rows: {why}"),
+                )
             }
             Err(error) => error,
         }
