@@ -541,3 +541,35 @@ fn longer_records_are_refused_by_all_commands() {
     dir.alike("dedup in.jsonl --dry-run --max-record-bytes 0", None).code(2).says("every record");
     dir.alike("passages in.jsonl --dry-run --max-record-bytes some", None).code(2).says("512m");
 }
+
+/// A text under the name of something else is no document of its own, and neither is an array of records.
+#[test]
+fn what_is_not_what_its_name_says_is_refused() {
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 123451\n";
+    let dir = Dir::new();
+    for name in ["p.parquet", "p.arrow", "p.warc.gz", "p.jsonl.gz", "p.csv.gz", "p"] {
+        dir.write(name, pointer);
+        dir.dedup(&format!("{name} --dry-run")).code(3).says("Git LFS pointer").says("git lfs pull");
+    }
+    for name in ["t.arc", "t.avro", "t.docx", "t.exe", "t.gz", "t.png", "t.xlsx", "t.zst", "t.mbox"] {
+        dir.write(name, "one line of text\n");
+        dir.dedup(&format!("{name} --dry-run"))
+            .code(3)
+            .says("not what its name says")
+            .says("--input-format text");
+        dir.dedup(&format!("{name} --dry-run --input-format text")).ok();
+    }
+    dir.write("h.warc", "\n\nWARC/1.0\nWARC-Type: conversion\nContent-Length: 5\n\nhello\n\n");
+    dir.dedup("h.warc --dry-run").code(3).says("not what its name says");
+    let long =
+        format!("[{}]", (0..1000).map(|at| format!("{{\"id\": {at}}}")).collect::<Vec<_>>().join(", "));
+    for array in ["[{\"text\": \"a b\"},\n{\"text\": \"c\"}]\n", "[\"a\", \"b\"]", &long] {
+        dir.write("array", array);
+        dir.dedup("array --dry-run").code(3).says("JSON array").says("jq");
+        dir.alike("dedup - --dry-run", Some(array.as_bytes())).code(3).says("JSON array").says("jq");
+    }
+    for text in ["[1] a note", "[a link](b)", "[\"a\"] is a list", "[{", "[\"a", "[]", "a text"] {
+        dir.write("text", text);
+        dir.dedup("text --dry-run").ok();
+    }
+}

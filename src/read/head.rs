@@ -46,6 +46,12 @@ fn extension(path: &Path) -> Option<String> {
     Some(name.rsplit_once('.')?.1.to_owned())
 }
 
+/// Whether a name ends as those of compressed files do.
+fn says_compressed(path: &Path) -> bool {
+    let end = path.extension().map(|end| format!(".{}", end.to_string_lossy().to_lowercase()));
+    end.is_some_and(|end| Compression::ALL.iter().any(|(_, suffix)| *suffix == end))
+}
+
 /// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object, and of a package
 /// what says which.
 pub(super) fn wanted(bytes: &[u8]) -> usize {
@@ -89,6 +95,8 @@ pub(super) struct FileHead {
     hint: FormatHint,
     /// Whether the file is compressed.
     compressed: bool,
+    /// Whether its name says that it is.
+    called_compressed: bool,
     /// What it is, if it is a package.
     package: Option<PackageKind>,
 }
@@ -100,7 +108,9 @@ impl FileHead {
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
         let (bytes, whole, package) = (Vec::new(), false, None);
-        let mut head = FileHead { bytes, whole, extension, found, hint, compressed, package };
+        let called_compressed = says_compressed(&source.path);
+        let mut head =
+            FileHead { bytes, whole, extension, found, hint, compressed, called_compressed, package };
         let mut outcome = Ok(());
         while outcome.is_ok() && !head.whole {
             match wanted(&head.bytes) {
@@ -138,6 +148,7 @@ impl FileHead {
             found: FoundBy::Walked,
             hint: FormatHint::default(),
             compressed: false,
+            called_compressed: says_compressed(Path::new(path)),
             package: package_kind(&content[..length]),
         }
     }
@@ -246,6 +257,27 @@ impl FileHead {
         };
         let Ok(text) = std::str::from_utf8(&line[..end]) else { return false };
         text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+
+    /// Whether it is an array of objects or strings, as far as it is known, and is not called JSON, whose lines are refused one by
+    /// one. A text that begins with a bracket soon stops being JSON.
+    pub(super) fn begins_array(&self) -> bool {
+        let content = self.content().trim_ascii();
+        let first = content.strip_prefix(b"[").and_then(first_byte);
+        if !matches!(first, Some(b'{' | b'"'))
+            || matches!(self.extension(), Some("jsonl" | "ndjson" | "json"))
+        {
+            return false;
+        }
+        match serde_json::from_slice::<Vec<IgnoredAny>>(content) {
+            Ok(_) => true,
+            Err(error) => error.is_eof() && !self.whole,
+        }
+    }
+
+    /// Whether the name says only that the file is compressed, and it is not.
+    pub(super) fn is_called_compressed_only(&self) -> bool {
+        self.called_compressed && !self.compressed && self.extension.is_none()
     }
 
     /// Whether that is all of it.

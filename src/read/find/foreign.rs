@@ -1,6 +1,6 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
-use crate::read::head::begins_arrow_stream;
+use crate::read::head::{FileHead, begins_arrow_stream};
 use crate::read::payload::PackageKind;
 
 /// A format that is not read.
@@ -65,7 +65,48 @@ static KNOWN: &[Foreign] = &[
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
 ];
 
+/// How a pointer to a file begins that git keeps elsewhere.
+const POINTER_LINE: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+/// Such a pointer.
+const POINTER: Foreign = Foreign {
+    magic: POINTER_LINE,
+    name: "Git LFS pointer",
+    instead: "fetch the file itself with git lfs pull",
+};
+/// A text whose name says that it is something else.
+const MISNAMED: Foreign = Foreign {
+    magic: b"",
+    name: "text",
+    instead: "fetch or copy it again, or leave it out; --input-format text reads it as one text",
+};
+/// An array of records.
+const ARRAY: Foreign =
+    Foreign { magic: b"[", name: "JSON array", instead: "make it JSON Lines, as jq -c '.[]' does" };
+/// How names of files end, in lower case, that are no plain text, whoever wrote them.
+const NO_TEXT: [&str; 45] = [
+    "parquet", "arrow", "arrows", "feather", "ipc", "avro", "orc", "warc", "wet", "wat", "arc", "mbox",
+    "docx", "docm", "dotx", "odt", "ott", "epub", "xlsx", "xlsm", "xls", "ods", "pptx", "odp", "zip", "7z",
+    "rar", "jar", "exe", "dll", "so", "sqlite", "npy", "npz", "png", "jpg", "jpeg", "gif", "webp", "mp3",
+    "mp4", "wav", "pdf", "hdf5", "h5",
+];
+
 impl Foreign {
+    /// What a file is that is not what it is called, or an array of records: `is_plain` says that it is taken for one text.
+    pub(in crate::read) fn of_text(head: &FileHead, is_plain: bool) -> Option<Foreign> {
+        // Whoever says what a file is has looked at it.
+        if head.said().is_some() {
+            return None;
+        }
+        let is_no_text = || head.extension().is_some_and(|end| NO_TEXT.contains(&end));
+        match head.content() {
+            content if content.starts_with(POINTER_LINE) => Some(POINTER),
+            _ if head.is_called_text() => None,
+            _ if is_plain && (is_no_text() || head.is_called_compressed_only()) => Some(MISNAMED),
+            _ if head.begins_array() => Some(ARRAY),
+            _ => None,
+        }
+    }
+
     /// The format of a file that begins so. Parquet, Arrow and zip that are compressed as a whole cannot be read at their ends
     /// and their parts, as they have to be; what is zip otherwise and is not read is a package.
     pub(in crate::read) fn of(head: &[u8], is_compressed: bool) -> Option<Foreign> {
@@ -106,6 +147,12 @@ impl Foreign {
 
     /// What the format is, and what to do with the file.
     pub(in crate::read) fn reason(self) -> String {
+        if self == POINTER {
+            return format!("a Git LFS pointer, which stands for a file that is elsewhere; {}", self.instead);
+        }
+        if self == MISNAMED {
+            return format!("text, and not what its name says; {}", self.instead);
+        }
         format!("a file in the format {}, which alike does not read as it is; {}", self.name, self.instead)
     }
 }

@@ -116,6 +116,11 @@ fn member_kind(head: &FileHead) -> MemberKind {
 
 /// The format of a file that is not read, whatever takes it: `format`, or nothing.
 pub(super) fn foreign(head: &FileHead, format: Option<Format>) -> Option<Foreign> {
+    if matches!(format, None | Some(Format::Text | Format::JsonLines | Format::Csv { .. }))
+        && let Some(foreign) = Foreign::of_text(head, format == Some(Format::Text))
+    {
+        return Some(foreign);
+    }
     let doubtful = match format {
         // No JSON begins like any of those.
         None | Some(Format::JsonLines) => true,
