@@ -245,6 +245,23 @@ fn every_form_of_headers_says_the_new_length() {
 }
 
 #[test]
+fn a_member_that_is_announced_is_missed_wherever_its_archive_ends() {
+    let dir = Dir::new();
+    let first = member(Dialect::Pax, "a.txt", b"some words of a text");
+    // A header of what is said, that, a header of the member, and its content.
+    let content = [b'x'; 600];
+    let second = member(Dialect::Pax, &format!("{}/{}.txt", "n".repeat(160), "m".repeat(160)), &content);
+    let end = second.len() - (1024 - content.len());
+    assert!(end > 2100, "{end}");
+    for at in (1..end).step_by(97).chain([511, 512, 513, 1023, 1024, 1025, 1535, 1536, end - 1]) {
+        dir.write("cut.tar", [&first, &second[..at]].concat());
+        let found = dir.output("cut.tar --max-rejected 100%", &format!("out{at}"));
+        assert_eq!(found.summary["documents"], 1, "{at}");
+        assert_eq!(found.rejected.len(), 1, "{at}: {:?}", found.rejected);
+    }
+}
+
+#[test]
 fn what_is_damaged_or_packed_once_more_is_refused_as_before() {
     let (dir, files) = (Dir::new(), files());
     let inner = tar(Dialect::Pax, &files);

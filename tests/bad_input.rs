@@ -568,7 +568,8 @@ fn what_is_not_what_its_name_says_is_refused() {
         dir.dedup("array --dry-run").code(3).says("JSON array").says("jq");
         dir.alike("dedup - --dry-run", Some(array.as_bytes())).code(3).says("JSON array").says("jq");
     }
-    for text in ["[1] a note", "[a link](b)", "[\"a\"] is a list", "[{", "[\"a", "[]", "a text"] {
+    let quotation = format!("[\"{}", "x".repeat(300_000));
+    for text in [&quotation, "[1] a note", "[a link](b)", "[\"a\"] is a list", "[{", "[\"a", "[]", "a text"] {
         dir.write("text", text);
         dir.dedup("text --dry-run").ok();
     }

@@ -21,6 +21,7 @@ use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::rows::{Seen, fields, formless, gone, lines, object, read, read_in_turn, rows, source};
+use crate::support::tar::{Dialect, archive, member};
 use crate::support::texts::{Random, gzip, line, words};
 
 /// Files of one content: codecs, versions, encodings and sizes of row groups.
@@ -505,6 +506,24 @@ fn files_that_are_cut_off_are_refused() {
     dir.dedup("in/cut.parquet --out none").code(3).says("cut off");
     dir.write("packed.parquet.gz", gzip(&file, 100_000));
     dir.dedup("packed.parquet.gz --out none").code(3).says("decompress it");
+}
+
+/// It is read as a copy of its own, which is gone when the message is.
+#[test]
+fn a_file_in_an_archive_is_named_there() {
+    let dir = Dir::new();
+    let mut file = Made::plain(&[60]).packed(Compression::SNAPPY).file(&rows(60));
+    let (_, metadata) = read_back(&file);
+    let numbers = |chunk: &&ColumnChunkMetaData| chunk.column_path().string() == "n";
+    let (start, length) = metadata.row_group(0).columns().iter().find(numbers).unwrap().byte_range();
+    // Nobody needs these values before what is kept is written.
+    file[start as usize + 40..(start + length) as usize].fill(0xff);
+    dir.write("a.tar", archive(&[member(Dialect::Pax, "data/a.parquet", &file)]));
+    let ran = dir
+        .dedup("a.tar --out out")
+        .code(3)
+        .says("a.tar/data/a.parquet: cannot be written without some of its rows");
+    assert!(!ran.stderr.contains("partial"), "{}", ran.stderr);
 }
 
 #[test]

@@ -260,19 +260,27 @@ impl FileHead {
     }
 
     /// Whether it is an array of objects or strings, as far as it is known, and is not called JSON, whose lines are refused one by
-    /// one. A text that begins with a bracket soon stops being JSON.
+    /// one. A text that begins with a bracket soon stops being JSON; one that goes on with a quotation may not, so of strings the
+    /// first has to be whole.
     pub(super) fn begins_array(&self) -> bool {
-        let content = self.content().trim_ascii();
-        let first = content.strip_prefix(b"[").and_then(first_byte);
-        if !matches!(first, Some(b'{' | b'"'))
-            || matches!(self.extension(), Some("jsonl" | "ndjson" | "json"))
-        {
+        if matches!(self.extension(), Some("jsonl" | "ndjson" | "json")) {
             return false;
         }
-        match serde_json::from_slice::<Vec<IgnoredAny>>(content) {
-            Ok(_) => true,
-            Err(error) => error.is_eof() && !self.whole,
-        }
+        let content = self.content().trim_ascii();
+        let within = content.strip_prefix(b"[").unwrap_or_default();
+        let may_be = match first_byte(within) {
+            Some(b'{') => true,
+            Some(b'"') => serde_json::Deserializer::from_slice(within)
+                .into_iter::<IgnoredAny>()
+                .next()
+                .is_some_and(|first| first.is_ok()),
+            _ => false,
+        };
+        may_be
+            && match serde_json::from_slice::<Vec<IgnoredAny>>(content) {
+                Ok(_) => true,
+                Err(error) => error.is_eof() && !self.whole,
+            }
     }
 
     /// Whether the name says only that the file is compressed, and it is not.

@@ -266,7 +266,8 @@ impl MemberScan {
     pub(super) fn is_cut(&self) -> bool {
         match self.next {
             TarNext::Header | TarNext::Holes => true,
-            TarNext::Content(_, content, _) => content > 0,
+            // What is said of a member is followed by it.
+            TarNext::Content(of, content, _) => content > 0 || matches!(of, ContentOf::Extension(_)),
             TarNext::AnyHeader | TarNext::Record => false,
         }
     }
