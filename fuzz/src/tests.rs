@@ -184,6 +184,12 @@ fn columns_hold() {
     }
 }
 
+/// Whoever passed over a page went by another number than who read it.
+#[test]
+fn pages_of_fewer_rows_than_values_hold() {
+    parquet(include_bytes!("../found/parquet-few-rows"));
+}
+
 /// Whoever passed over rows of a repeated column looked for them without end; of another one, nobody who did missed them.
 #[test]
 fn levels_that_end_before_their_values_hold() {

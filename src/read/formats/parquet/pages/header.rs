@@ -87,8 +87,9 @@ impl PageHeader {
         Ok((header, compact.position()))
     }
 
-    /// Refuses a page that is larger than what is left of its column, or than `most` bytes.
-    pub(super) fn check(&self, left: usize, most: usize) -> Result<()> {
+    /// Refuses a page that is larger than what is left of its column, or than `most` bytes, and one that says other numbers of rows and
+    /// of values where these are the same: who passes over pages goes by the rows, and who reads them by the values.
+    pub(super) fn check(&self, left: usize, most: usize, is_list: bool) -> Result<()> {
         if self.packed > left {
             return Err(damaged("a page that is larger than its column"));
         }
@@ -103,6 +104,9 @@ impl PageHeader {
             Contents::DataV2 { values, nulls, rows, definition, repetition, .. } => {
                 if nulls > values || rows > values {
                     return Err(damaged("a page of more rows than values"));
+                }
+                if rows != values && !is_list {
+                    return Err(damaged("a page of fewer rows than values"));
                 }
                 (values, definition as usize + repetition as usize)
             }

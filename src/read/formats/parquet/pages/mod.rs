@@ -107,7 +107,8 @@ impl ColumnPages {
             match PageHeader::read(&self.ahead) {
                 Ok((header, length)) => {
                     self.pass(length);
-                    header.check((self.end - self.at) as usize, self.held.most())?;
+                    let is_list = self.column.max_rep_level() > 0;
+                    header.check((self.end - self.at) as usize, self.held.most(), is_list)?;
                     return Ok(header);
                 }
                 Err(ParquetError::EOF(_)) if most < left && wanted < HEADER.1 => wanted *= 8,
