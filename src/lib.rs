@@ -190,6 +190,7 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/mail/quotes.rs` - what mails quote of others
 //! - `read/formats/mail/structure.rs` - what the structure of a message takes beside its bytes
 //! - `read/formats/trec/mod.rs` - TREC: SGML, one `<DOC>` behind the other
 //! - `read/formats/trec/ends.rs` - where records of TREC end
@@ -237,6 +238,7 @@
 //! - `read/payload/charset.rs` - character sets
 //! - `read/payload/headers.rs` - header lines of HTTP, WARC and mail
 //! - `read/payload/html.rs` - HTML to its text
+//! - `read/payload/main_text.rs` - the main text of a page
 //! - `read/payload/zip_head.rs` - what a package is by its beginning
 //! - `read/payload/http.rs` - what a server sent, unwrapped
 //! - `read/find/mod.rs` - finding the input

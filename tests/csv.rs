@@ -55,6 +55,8 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
         id: path("id"),
         text: path("text"),
         missing_text: MissingText::Reject,
+        main_text: false,
+        strip_quotes: false,
         value,
         date,
         observed: Vec::new(),

@@ -40,6 +40,8 @@ fn fields(max_record_bytes: usize) -> Arc<Fields> {
         id,
         text,
         missing_text: MissingText::Reject,
+        main_text: false,
+        strip_quotes: false,
         value,
         within: None,
         date,

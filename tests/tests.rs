@@ -114,6 +114,8 @@ mod local_state;
 mod losses;
 /// Jobs of which a process is stopped or interrupted.
 mod losses_alive;
+/// What of pages and mails is compared, if not all.
+mod main_text;
 /// The memory that long records and wide windows take, and the caps of files that people write.
 mod memory;
 /// Processes that meet and talk.

@@ -162,9 +162,8 @@ pub(crate) struct ConfigArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
-    /// What becomes of records whose text is missing or null [default: reject]
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
-    pub(crate) missing_text: Option<MissingTextArg>,
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
     /// Refuse, and count, longer records, like 64M [default: 256M]
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,
@@ -176,6 +175,43 @@ pub(crate) struct ConfigArgs {
     pub(crate) date_field: Option<String>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
+}
+
+/// What of a record is its text.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ContentArgs {
+    /// What becomes of records whose text is missing or null [default: reject]
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
+    pub(crate) missing_text: Option<MissingTextArg>,
+    /// Compare only the main text of pages of HTML: without menus, lists of links and notices
+    ///
+    /// Files of HTML, and pages of WARC, ARC and TREC. A page without any main text is taken whole. What is written is always
+    /// the whole page.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_short_help = true,
+        help_heading = "Records"
+    )]
+    pub(crate) main_text: Option<bool>,
+    /// Compare mails without the replies that they quote
+    ///
+    /// Lines that begin with > go, with the line above them that says who wrote them; quotations in pages; and all that stands
+    /// under the headers of the mail that is replied to. A mail that says nothing else is taken whole. What is written is
+    /// always the whole mail.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        hide_short_help = true,
+        help_heading = "Records"
+    )]
+    pub(crate) strip_quotes: Option<bool>,
 }
 
 /// What names and contents of inputs do not tell.
@@ -280,9 +316,8 @@ pub(crate) struct RecordArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
-    /// What becomes of records whose text is missing or null [default: reject]
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
-    pub(crate) missing_text: Option<MissingTextArg>,
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
     /// Refuse, and count, longer records, like 64M [default: 256M]
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::common::{FormArgs, MachineArgs, PrintArgs, RefusalArgs, ReportArgs, TalkArgs};
+use super::common::{ContentArgs, FormArgs, MachineArgs, PrintArgs, RefusalArgs, ReportArgs, TalkArgs};
 use super::processes::ProcessArgs;
-use super::values::{MissingTextArg, fold_parser};
+use super::values::fold_parser;
 
 pub(crate) const LEXICON_EXAMPLES: &str = "\
 Examples:
@@ -102,9 +102,8 @@ pub(crate) struct BuildArgs {
     /// Field of the text [default: text]
     #[arg(long, value_name = "PATH", help_heading = "Records")]
     pub(crate) text_field: Option<String>,
-    /// What becomes of records whose text is missing or null [default: reject]
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true, help_heading = "Records")]
-    pub(crate) missing_text: Option<MissingTextArg>,
+    #[command(flatten)]
+    pub(crate) content: ContentArgs,
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]

@@ -21,7 +21,9 @@ use alike::simd::Simd;
 use alike::system_memory::total_memory;
 use alike::threshold::Threshold;
 
-use crate::cli::common::{ConfigArgs, FilterArgs, FoldArgs, MachineArgs, RecordArgs, RefusalArgs};
+use crate::cli::common::{
+    ConfigArgs, ContentArgs, FilterArgs, FoldArgs, MachineArgs, RecordArgs, RefusalArgs,
+};
 use crate::cli::dedup::{DedupArgs, OutputFormArgs, ProtectedPath};
 use crate::cli::values::{
     ClusteringArg, ComponentsArg, MeasureArg, MissingTextArg, SimdArg, TokensArg, VerifyArg,
@@ -277,7 +279,7 @@ fn lay_over(config: &mut Config, args: &ConfigArgs) -> Result<()> {
     if let Some(path) = &args.text_field {
         config.input.text_field.clone_from(path);
     }
-    missing_text(&mut config.input, args.missing_text);
+    content(&mut config.input, args.content);
     longest_record(&mut config.input, args.max_record_bytes);
     if let Some(path) = &args.date_field {
         config.input.date_field.clone_from(path);
@@ -299,18 +301,20 @@ fn measure(config: &mut Config, asked: MeasureArg) {
 pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
     args.id_field.iter().for_each(|path| input.id_field.clone_from(path));
     args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
-    missing_text(input, args.missing_text);
+    content(input, args.content);
     longest_record(input, args.max_record_bytes);
 }
 
-/// What a flag says of records without a text.
-pub(crate) fn missing_text(input: &mut Input, asked: Option<MissingTextArg>) {
-    if let Some(asked) = asked {
-        input.missing_text = match asked {
+/// What flags say of what is the text of a record.
+pub(crate) fn content(input: &mut Input, asked: ContentArgs) {
+    if let Some(missing) = asked.missing_text {
+        input.missing_text = match missing {
             MissingTextArg::Reject => MissingText::Reject,
             MissingTextArg::Keep => MissingText::Keep,
         };
     }
+    input.main_text = asked.main_text.unwrap_or(input.main_text);
+    input.strip_quotes = asked.strip_quotes.unwrap_or(input.strip_quotes);
 }
 
 fn longest_record(input: &mut Input, asked: Option<usize>) {

@@ -63,6 +63,10 @@ pub struct Fields {
     pub text: FieldPath,
     /// What becomes of records without one.
     pub missing_text: MissingText,
+    /// Whether the text of a page of HTML is its main text only.
+    pub main_text: bool,
+    /// Whether what a mail quotes of others is no text of it.
+    pub strip_quotes: bool,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
     /// A value that documents must share to be compared, if one is wanted.
@@ -94,6 +98,8 @@ impl Fields {
             id: FieldPath::parse(&input.id_field)?,
             text: FieldPath::parse(&input.text_field)?,
             missing_text: input.missing_text,
+            main_text: input.main_text,
+            strip_quotes: input.strip_quotes,
             value: None,
             within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,

@@ -23,6 +23,12 @@ impl MissingText {
     }
 }
 
+/// As serde asks it.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// Where id and text stand in a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,6 +40,12 @@ pub struct Input {
     /// What becomes of records without one.
     #[serde(skip_serializing_if = "MissingText::is_rejected")]
     pub missing_text: MissingText,
+    /// Whether the text of a page of HTML is its main text only: without menus, lists of links and notices.
+    #[serde(skip_serializing_if = "is_false")]
+    pub main_text: bool,
+    /// Whether what a mail quotes of others is no text of it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub strip_quotes: bool,
     /// Path of the date; empty if none is read.
     pub date_field: String,
     /// Path of the field whose value two documents must share to be compared at all, `:file` for the file they are in, or empty.
@@ -52,6 +64,8 @@ impl Default for Input {
             id_field: "id".into(),
             text_field: "text".into(),
             missing_text: MissingText::default(),
+            main_text: false,
+            strip_quotes: false,
             date_field: String::new(),
             within_field: String::new(),
             delimiter: None,

@@ -40,6 +40,8 @@ fn fields(max_record_bytes: usize) -> Fields {
         id: path("id"),
         text: path("text"),
         missing_text: MissingText::Reject,
+        main_text: false,
+        strip_quotes: false,
         value: None,
         date: path("date").into(),
         observed: Vec::new(),

@@ -47,6 +47,8 @@ pub(crate) fn fields(text: &str, id: &str) -> Arc<Fields> {
         id: path(id),
         text: path(text),
         missing_text: MissingText::Reject,
+        main_text: false,
+        strip_quotes: false,
         value: Some(path("n")),
         date: None,
         observed: Vec::new(),

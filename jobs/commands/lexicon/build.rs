@@ -19,7 +19,7 @@ use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
-use crate::session::options::{Machine, fold, missing_text};
+use crate::session::options::{Machine, content, fold};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -65,7 +65,7 @@ fn lead(
     Header { terms, min_df: args.min_df, short: 0, documents: 0 }.check()?;
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let mut input = input(args.text_field.as_deref())?;
-    missing_text(&mut input, args.missing_text);
+    content(&mut input, args.content);
     let hint = args.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
     let found = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     let task = LexiconTask { sources: found.sources.clone(), input, terms };

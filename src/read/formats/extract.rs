@@ -163,6 +163,8 @@ mod tests {
             id: path("id"),
             text: path("text"),
             missing_text: MissingText::Reject,
+            main_text: false,
+            strip_quotes: false,
             value: Some(path("v")),
             within: None,
             date: Some(path("d")),

@@ -9,7 +9,7 @@ use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
-use crate::read::payload::{html_file, looks_like_html, page_title};
+use crate::read::payload::{ShownText, looks_like_html, page_text, page_title};
 use crate::read::record::{Record, Refusal};
 use crate::read::source::{Source, Unit};
 
@@ -48,7 +48,7 @@ impl Codec for Html {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        whole(file, source, unit, &fields, Box::new(PageParser::default()))
+        whole(file, source, unit, &fields, Box::new(PageParser::new(&fields)))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
@@ -59,8 +59,8 @@ impl Codec for Html {
         Some(Box::new(PageDescriber))
     }
 
-    fn parser<'a>(&self, _: &str, _: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
-        Ok(Box::new(PageParser::default()))
+    fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
+        Ok(Box::new(PageParser::new(fields)))
     }
 }
 
@@ -76,9 +76,15 @@ impl Describer for PageDescriber {
 }
 
 /// Makes documents of pages.
-#[derive(Default)]
 struct PageParser {
+    of: ShownText,
     text: String,
+}
+
+impl PageParser {
+    fn new(fields: &Fields) -> PageParser {
+        PageParser { of: ShownText::wanted(fields), text: String::new() }
+    }
 }
 
 impl Parser for PageParser {
@@ -87,7 +93,7 @@ impl Parser for PageParser {
     }
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
-        html_file(raw, &mut self.text);
+        page_text(None, raw, self.of, &mut self.text);
         let (value, day, deleted) = (None, Day::None, false);
         Ok(Record {
             position,

@@ -5,9 +5,28 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
+use super::main_text::MainBlocks;
+use crate::read::field::Fields;
+
 /// Elements whose content is no text.
 const UNSEEN: [&[u8]; 7] =
     [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe"];
+/// Elements whose content is no main text: these, and what says of itself that it is none.
+const NOT_MAIN: [&[u8]; 10] = [
+    b"script",
+    b"style",
+    b"template",
+    b"noscript",
+    b"noembed",
+    b"noframes",
+    b"iframe",
+    b"nav",
+    b"select",
+    b"title",
+];
+/// Elements whose content is nothing that the sender of a mail says.
+const NOT_OWN: [&[u8]; 8] =
+    [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe", b"blockquote"];
 /// Elements within a line: words on both sides of their tags may be one word.
 const WITHIN_LINES: [&[u8]; 35] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"blink", b"cite", b"code", b"data", b"del",
@@ -45,35 +64,76 @@ pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
     BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning))
 }
 
-/// The text of `markup` into `text`. Elements that begin a line in a browser begin one here. In XHTML, which `markup` also is
-/// if it begins with an XML declaration, a tag may close itself, and scripts are markup like all else.
-pub(in crate::read) fn html_text(markup: &str, xhtml: bool, text: &mut String) {
-    text.clear();
-    let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
-    let mut unseen = Unseen::default();
-    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
-        match event {
-            CallbackEvent::CloseStartTag { self_closing: true } if xhtml && unseen.opened => {
-                unseen.close_last();
-            }
-            CallbackEvent::OpenStartTag { name } => {
-                unseen.open(name);
-                break_line(name, text);
-            }
-            CallbackEvent::EndTag { name } => {
-                unseen.close(name);
-                break_line(name, text);
-            }
-            CallbackEvent::String { value } if unseen.depth == 0 => {
-                text.push_str(&String::from_utf8_lossy(value));
-            }
-            _ => {}
+/// How much of a page is its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read) enum ShownText {
+    /// All that is shown.
+    All,
+    /// What is no menu, no list of links and no notice; all, if that is nothing.
+    Main,
+    /// What does not stand in quotations. In place of each stands a line `>`.
+    Unquoted,
+}
+
+impl ShownText {
+    /// What `fields` want of pages.
+    pub(in crate::read) fn wanted(fields: &Fields) -> ShownText {
+        if fields.main_text { ShownText::Main } else { ShownText::All }
+    }
+
+    /// The text of `markup` into `text`. Elements that begin a line in a browser begin one here. In XHTML, which `markup` also
+    /// is if it begins with an XML declaration, a tag may close itself, and scripts are markup like all else.
+    pub(in crate::read) fn take(self, markup: &str, xhtml: bool, text: &mut String) {
+        let mut main = (self == ShownText::Main).then(MainBlocks::new);
+        self.write(markup, xhtml, text, main.as_mut());
+        if main.is_some_and(|blocks| !blocks.finish(text)) {
+            ShownText::All.write(markup, xhtml, text, None);
         }
-        None
-    });
-    emitter.naively_switch_states(!xhtml);
-    // Reading a string never fails.
-    let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
+    }
+
+    fn write(self, markup: &str, xhtml: bool, text: &mut String, mut main: Option<&mut MainBlocks>) {
+        text.clear();
+        let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
+        let mut unseen = Unseen::of(self);
+        let mut opens_anchor = false;
+        let mut emitter =
+            CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
+                match event {
+                    CallbackEvent::CloseStartTag { self_closing: true } if xhtml && unseen.opened => {
+                        unseen.close_last();
+                    }
+                    CallbackEvent::OpenStartTag { name } => {
+                        let was_seen = unseen.depth == 0;
+                        unseen.open(name);
+                        opens_anchor = name == b"a";
+                        end_line(name, text, main.as_deref_mut());
+                        if was_seen && unseen.depth > 0 && name == b"blockquote" {
+                            text.push_str(">\n");
+                        }
+                    }
+                    CallbackEvent::AttributeName { name } if opens_anchor && name == b"href" => {
+                        main.iter_mut().for_each(|main| main.open_link(text));
+                    }
+                    CallbackEvent::EndTag { name } => {
+                        unseen.close(name);
+                        end_line(name, text, main.as_deref_mut());
+                    }
+                    CallbackEvent::String { value } if unseen.depth == 0 => {
+                        text.push_str(&String::from_utf8_lossy(value));
+                    }
+                    _ => {}
+                }
+                None
+            });
+        emitter.naively_switch_states(!xhtml);
+        // Reading a string never fails.
+        let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
+    }
+}
+
+/// All text of `markup` into `text`, as [`ShownText::take`] has it.
+pub(in crate::read) fn html_text(markup: &str, xhtml: bool, text: &mut String) {
+    ShownText::All.take(markup, xhtml, text);
 }
 
 /// The title of a page, without spaces around it; `None` if it has none.
@@ -94,8 +154,9 @@ pub(super) fn html_title(markup: &str) -> Option<String> {
 }
 
 /// The element within which nothing is text.
-#[derive(Default)]
 struct Unseen {
+    /// Which elements are such ones.
+    names: &'static [&'static [u8]],
     name: Option<&'static [u8]>,
     /// How many of that name are open, one within the other.
     depth: usize,
@@ -104,10 +165,19 @@ struct Unseen {
 }
 
 impl Unseen {
+    fn of(page: ShownText) -> Unseen {
+        let names: &[&[u8]] = match page {
+            ShownText::All => &UNSEEN,
+            ShownText::Main => &NOT_MAIN,
+            ShownText::Unquoted => &NOT_OWN,
+        };
+        Unseen { names, name: None, depth: 0, opened: false }
+    }
+
     fn open(&mut self, name: &[u8]) {
         self.opened = false;
         match self.name {
-            None => self.name = UNSEEN.into_iter().find(|unseen| *unseen == name),
+            None => self.name = self.names.iter().copied().find(|unseen| *unseen == name),
             Some(open) if open != name => return,
             Some(_) => {}
         }
@@ -131,9 +201,19 @@ impl Unseen {
     }
 }
 
-fn break_line(name: &[u8], text: &mut String) {
-    if !WITHIN_LINES.contains(&name) && !text.is_empty() && !text.ends_with('\n') {
+/// Ends the line at a tag that is not within one, and the block at one that is no mere line break.
+fn end_line(name: &[u8], text: &mut String, main: Option<&mut MainBlocks>) {
+    if WITHIN_LINES.contains(&name) {
+        if let Some(main) = main.filter(|_| name == b"a") {
+            main.close_link(text);
+        }
+        return;
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
+    }
+    if let Some(main) = main.filter(|_| name != b"br") {
+        main.end_block(text);
     }
 }
 

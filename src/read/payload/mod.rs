@@ -4,6 +4,7 @@ mod charset;
 mod headers;
 mod html;
 mod http;
+mod main_text;
 mod zip_head;
 
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ use charset::decode;
 
 pub(super) use headers::HeaderLines;
 use html::html_title;
-pub(super) use html::{html_text, looks_like_html};
+pub(super) use html::{ShownText, html_text, looks_like_html};
 pub(super) use http::Response;
 pub(super) use zip_head::{PackageKind, begins_package, holds_program, is_package_part, package_kind};
 
@@ -68,6 +69,7 @@ impl MediaKind {
 pub(super) fn text<'a>(
     media: Option<&str>,
     bytes: &'a [u8],
+    of: ShownText,
     copy: &'a mut String,
 ) -> Result<&'a str, Refusal> {
     let kind = MediaKind::of(media, bytes);
@@ -78,7 +80,7 @@ pub(super) fn text<'a>(
     let decoded = decode(bytes, declared, kind == MediaKind::Html);
     match (kind, decoded) {
         (MediaKind::Html, markup) => {
-            html_text(&markup, is_xhtml(media), copy);
+            of.take(&markup, is_xhtml(media), copy);
             Ok(copy)
         }
         (_, Cow::Borrowed(text)) => Ok(text),
@@ -90,18 +92,13 @@ pub(super) fn text<'a>(
 }
 
 /// The text of a page that is HTML whatever its media type says, which may still say its character set.
-pub(super) fn page_text(media: Option<&str>, bytes: &[u8], copy: &mut String) {
-    html_text(&decode(bytes, media.and_then(charset_of), true), false, copy);
+pub(super) fn page_text(media: Option<&str>, bytes: &[u8], of: ShownText, copy: &mut String) {
+    of.take(&decode(bytes, media.and_then(charset_of), true), false, copy);
 }
 
 /// Bytes of a character set that nothing names, as text.
 pub(super) fn guessed_text(bytes: &[u8]) -> Cow<'_, str> {
     decode(bytes, None, false)
-}
-
-/// The text that a file of HTML is.
-pub(super) fn html_file(bytes: &[u8], copy: &mut String) {
-    html_text(&decode(bytes, None, true), false, copy);
 }
 
 /// The markup that bytes of XML are. What counts is a byte order mark, and the character set that the declaration names.
@@ -146,7 +143,7 @@ mod tests {
     use super::*;
 
     fn read(media: Option<&str>, bytes: &[u8]) -> Result<String, Refusal> {
-        text(media, bytes, &mut String::new()).map(str::to_owned)
+        text(media, bytes, ShownText::All, &mut String::new()).map(str::to_owned)
     }
 
     #[test]

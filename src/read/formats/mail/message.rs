@@ -16,9 +16,10 @@ use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
-use crate::read::payload::{guessed_text, html_text, page_text};
+use crate::read::payload::{ShownText, guessed_text, page_text};
 use crate::read::record::{Record, Refusal, Value, observe};
 
+use super::quotes::without_quotes;
 use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
 
 /// How many times the letters of the plain text those of a page have to be, so that it is taken in its place.
@@ -38,14 +39,20 @@ impl MessageParser {
 
     /// The text of a message. An attachment is told apart from others by its digest, whatever it is called.
     fn take_text(&mut self, message: &Message<'_>) {
-        self.take_bodies(message, &message.text_body);
+        let mut bodies = &message.text_body;
+        self.take_bodies(message, bodies, ShownText::All);
         if message.html_body != message.text_body {
             let plain = std::mem::take(&mut self.text);
-            self.take_bodies(message, &message.html_body);
+            self.take_bodies(message, &message.html_body, ShownText::All);
             // Programs that make the plain text of a page leave a little out; a mere notice that there is a page is no text of it.
             if letters(&self.text) <= OF_PAGE * letters(&plain) {
                 self.text = plain;
+            } else {
+                bodies = &message.html_body;
             }
+        }
+        if self.fields.strip_quotes {
+            self.take_own(message, bodies);
         }
         for part in message.attachments() {
             let digest = xxh3_128(part.contents());
@@ -54,14 +61,24 @@ impl MessageParser {
         }
     }
 
-    fn take_bodies(&mut self, message: &Message<'_>, bodies: &[u32]) {
-        self.text.clear();
-        for part in bodies.iter().filter_map(|id| message.part(*id)) {
-            self.take_body(message, part);
+    /// Takes of bodies what they do not quote, if that is anything.
+    fn take_own(&mut self, message: &Message<'_>, bodies: &[u32]) {
+        let whole = std::mem::take(&mut self.text);
+        self.take_bodies(message, bodies, ShownText::Unquoted);
+        self.text = without_quotes(&self.text);
+        if letters(&self.text) == 0 {
+            self.text = whole;
         }
     }
 
-    fn take_body(&mut self, message: &Message<'_>, part: &MessagePart<'_>) {
+    fn take_bodies(&mut self, message: &Message<'_>, bodies: &[u32], of: ShownText) {
+        self.text.clear();
+        for part in bodies.iter().filter_map(|id| message.part(*id)) {
+            self.take_body(message, part, of);
+        }
+    }
+
+    fn take_body(&mut self, message: &Message<'_>, part: &MessagePart<'_>, of: ShownText) {
         let text = match &part.body {
             PartType::Html(text) | PartType::Text(text) => text,
             _ => return,
@@ -69,9 +86,9 @@ impl MessageParser {
         let is_page = matches!(part.body, PartType::Html(_)) || part.is_content_type("text", "html");
         let unnamed = bytes_of_no_set(message, part);
         match (unnamed, is_page) {
-            (Some(bytes), true) => page_text(None, &bytes, &mut self.page),
+            (Some(bytes), true) => page_text(None, &bytes, of, &mut self.page),
             (Some(bytes), false) => self.text.push_str(&guessed_text(&bytes)),
-            (None, true) => html_text(text, false, &mut self.page),
+            (None, true) => of.take(text, false, &mut self.page),
             (None, false) => self.text.push_str(text),
         }
         if is_page {
@@ -229,7 +246,15 @@ mod tests {
     use crate::read::input::Input;
 
     fn text(message: &[u8]) -> String {
-        let fields = Fields::of(&Input::default()).expect("paths");
+        text_of(message, &Input::default())
+    }
+
+    fn own(message: &[u8]) -> String {
+        text_of(message, &Input { strip_quotes: true, ..Input::default() })
+    }
+
+    fn text_of(message: &[u8], input: &Input) -> String {
+        let fields = Fields::of(input).expect("paths");
         let mut parser = MessageParser::new(&fields);
         let record = parser.record(Position::new(0, 0), 1, message).expect("a message");
         record.text.to_owned()
@@ -261,6 +286,27 @@ mod tests {
         // What belongs to both is in either once.
         assert_eq!(text(b"Subject: s\r\n\r\nonly this\r\n").trim(), "only this");
         assert_eq!(text(b"Content-Type: text/html\r\n\r\n<i>only</i> this\r\n").trim(), "only this");
+    }
+
+    #[test]
+    fn quotations_go_if_anything_else_is_said() {
+        let plain = b"Subject: s\r\n\r\nyes\r\n\r\nOn 5 Jan, Ann wrote:\r\n> one\r\n> two\r\n";
+        assert_eq!(own(plain).trim(), "yes");
+        assert_eq!(text(plain).split_whitespace().count(), 10);
+        let page = b"Content-Type: text/html\r\n\r\n<p>yes<div>On 5 Jan, <b>Ann</b> wrote:<br></div><blockquote type=cite>one\
+                     <blockquote>two</blockquote>three</blockquote><p>no\r\n";
+        assert_eq!(own(page).split_whitespace().collect::<Vec<_>>(), ["yes", "no"]);
+        let only = b"Subject: s\r\n\r\nOn 5 Jan, Ann wrote:\r\n> one\r\n> two\r\n";
+        assert_eq!(own(only), text(only));
+        // Which of plain text and page is taken does not hang on what they quote.
+        let both = alternative(
+            "yes\r\n> one two three four five",
+            "<p>yes<blockquote>one two three four five</blockquote>",
+        );
+        assert_eq!(own(both.as_bytes()).trim(), "yes");
+        let stub =
+            alternative("This is HTML.", "<p>All that I say of it<blockquote>one two three</blockquote>");
+        assert_eq!(own(stub.as_bytes()).trim(), "All that I say of it");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod mbox;
 mod message;
+mod quotes;
 mod structure;
 
 use std::io;

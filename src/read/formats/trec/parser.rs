@@ -10,7 +10,7 @@ use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
-use crate::read::payload::{HeaderLines, guessed_text, html_text, page_text};
+use crate::read::payload::{HeaderLines, ShownText, guessed_text, html_text, page_text};
 use crate::read::record::{Record, Refusal, Value, observe};
 
 /// What of a record is its text, if it has a `TEXT`: that, and what stands over it.
@@ -135,7 +135,7 @@ impl Parser for DocParser {
             Some(page) => {
                 let headers = doc.element("DOCHDR").unwrap_or_default();
                 let media = HeaderLines::open(headers.as_bytes()).get("Content-Type");
-                page_text(media, page, &mut self.text);
+                page_text(media, page, ShownText::wanted(&self.fields), &mut self.text);
             }
         }
         let within = self.fields.within.as_ref().and_then(field);

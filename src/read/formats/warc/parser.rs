@@ -10,7 +10,7 @@ use crate::document::Position;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields};
-use crate::read::payload::{self, Response};
+use crate::read::payload::{self, Response, ShownText};
 use crate::read::record::{Record, Refusal, Value, observe};
 
 /// How a head is read, and where it ends.
@@ -82,9 +82,10 @@ impl Parser for CrawlParser {
 
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let (head, content) = self.divided(raw)?;
+        let of = ShownText::wanted(&self.fields);
         let text = match head.content {
             RecordContent::Other => return Err(Refusal::no_text_in("a record about the crawl")),
-            RecordContent::Document => payload::text(head.media, content, &mut self.text)?,
+            RecordContent::Document => payload::text(head.media, content, of, &mut self.text)?,
             RecordContent::Http => {
                 let response = Response::of(content)
                     .ok_or_else(|| Refusal::Malformed("a response without HTTP headers".to_owned()))?;
@@ -94,10 +95,10 @@ impl Parser for CrawlParser {
                     None => response.body(self.fields.max_record_bytes)?,
                 };
                 match body {
-                    Cow::Borrowed(body) => payload::text(media, body, &mut self.text)?,
+                    Cow::Borrowed(body) => payload::text(media, body, of, &mut self.text)?,
                     Cow::Owned(body) => {
                         self.body = body;
-                        payload::text(media, &self.body, &mut self.text)?
+                        payload::text(media, &self.body, of, &mut self.text)?
                     }
                 }
             }
