@@ -10,7 +10,7 @@ use crate::support::texts::gzip;
 
 /// A page of a site: what it says, with a menu above and a notice below it.
 fn page(site: usize, says: &str) -> String {
-    let links = (0..100).map(|link| format!("<li><a href=/{link}>site{site} topic{link} more</a></li>"));
+    let links = (0..250).map(|link| format!("<li><a href=/{link}>site{site} topic{link} more</a></li>"));
     format!(
         "<!doctype html><html><head><title>{says}</title></head><body><div><ul>{}</ul></div><h1>It says</h1>\
          <p>{says}</p><div>Site {site}</div></body></html>",
@@ -19,7 +19,7 @@ fn page(site: usize, says: &str) -> String {
 }
 
 fn article(nth: usize) -> String {
-    (0..40).map(|word| format!("a{nth}w{word}")).collect::<Vec<_>>().join(" ")
+    (0..120).map(|word| format!("a{nth}w{word}")).collect::<Vec<_>>().join(" ")
 }
 
 fn response(id: &str, page: &str) -> String {

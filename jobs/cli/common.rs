@@ -185,8 +185,8 @@ pub(crate) struct ContentArgs {
     pub(crate) missing_text: Option<MissingTextArg>,
     /// Compare only the main text of pages of HTML: without menus, lists of links and notices
     ///
-    /// Files of HTML, and pages of WARC, ARC and TREC. A page without any main text is taken whole. What is written is always
-    /// the whole page.
+    /// Files of HTML, and pages of WARC, ARC and TREC. A page of less than 100 words of main text is compared whole. Kept files
+    /// hold whole pages.
     #[arg(
         long,
         value_name = "BOOL",
@@ -200,8 +200,8 @@ pub(crate) struct ContentArgs {
     /// Compare mails without the replies that they quote
     ///
     /// Lines that begin with > go, with the line above them that says who wrote them; quotations in pages; and all that stands
-    /// under the headers of the mail that is replied to. A mail that says nothing else is taken whole. What is written is
-    /// always the whole mail.
+    /// under the headers of the mail that is replied to. A mail that says nothing else is compared whole. Kept
+    /// files hold whole mails.
     #[arg(
         long,
         value_name = "BOOL",

@@ -11,19 +11,8 @@ use crate::read::field::Fields;
 /// Elements whose content is no text.
 const UNSEEN: [&[u8]; 7] =
     [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe"];
-/// Elements whose content is no main text: these, and what says of itself that it is none.
-const NOT_MAIN: [&[u8]; 10] = [
-    b"script",
-    b"style",
-    b"template",
-    b"noscript",
-    b"noembed",
-    b"noframes",
-    b"iframe",
-    b"nav",
-    b"select",
-    b"title",
-];
+/// Elements whose content is text, and says of itself that it is no main text.
+const APART: [&[u8]; 3] = [b"nav", b"select", b"title"];
 /// Elements whose content is nothing that the sender of a mail says.
 const NOT_OWN: [&[u8]; 8] =
     [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe", b"blockquote"];
@@ -69,7 +58,7 @@ pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
 pub(in crate::read) enum ShownText {
     /// All that is shown.
     All,
-    /// What is no menu, no list of links and no notice; all, if that is nothing.
+    /// What is no menu, no list of links and no notice; all, if that is hardly anything.
     Main,
     /// What does not stand in quotations. In place of each stands a line `>`.
     Unquoted,
@@ -85,28 +74,24 @@ impl ShownText {
     /// is if it begins with an XML declaration, a tag may close itself, and scripts are markup like all else.
     pub(in crate::read) fn take(self, markup: &str, xhtml: bool, text: &mut String) {
         let mut main = (self == ShownText::Main).then(MainBlocks::new);
-        self.write(markup, xhtml, text, main.as_mut());
-        if main.is_some_and(|blocks| !blocks.finish(text)) {
-            ShownText::All.write(markup, xhtml, text, None);
-        }
-    }
-
-    fn write(self, markup: &str, xhtml: bool, text: &mut String, mut main: Option<&mut MainBlocks>) {
         text.clear();
         let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
-        let mut unseen = Unseen::of(self);
+        let mut unseen = Unseen::of(if self == ShownText::Unquoted { &NOT_OWN } else { &UNSEEN });
+        let mut apart = Unseen::of(&APART);
         let mut opens_anchor = false;
         let mut emitter =
             CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
                 match event {
-                    CallbackEvent::CloseStartTag { self_closing: true } if xhtml && unseen.opened => {
-                        unseen.close_last();
+                    CallbackEvent::CloseStartTag { self_closing: true } if xhtml => {
+                        unseen.close_opened();
+                        apart.close_opened();
                     }
                     CallbackEvent::OpenStartTag { name } => {
                         let was_seen = unseen.depth == 0;
+                        end_line(name, text, main.as_mut().filter(|_| apart.depth == 0));
                         unseen.open(name);
+                        apart.open(name);
                         opens_anchor = name == b"a";
-                        end_line(name, text, main.as_deref_mut());
                         if was_seen && unseen.depth > 0 && name == b"blockquote" {
                             text.push_str(">\n");
                         }
@@ -115,8 +100,11 @@ impl ShownText {
                         main.iter_mut().for_each(|main| main.open_link(text));
                     }
                     CallbackEvent::EndTag { name } => {
+                        end_line(name, text, main.as_mut().filter(|_| apart.depth == 0));
                         unseen.close(name);
-                        end_line(name, text, main.as_deref_mut());
+                        if apart.close(name) {
+                            main.iter_mut().for_each(|main| main.pass(text));
+                        }
                     }
                     CallbackEvent::String { value } if unseen.depth == 0 => {
                         text.push_str(&String::from_utf8_lossy(value));
@@ -128,6 +116,12 @@ impl ShownText {
         emitter.naively_switch_states(!xhtml);
         // Reading a string never fails.
         let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
+        if let Some(mut main) = main {
+            if apart.depth > 0 {
+                main.pass(text);
+            }
+            main.finish(text);
+        }
     }
 }
 
@@ -165,12 +159,7 @@ struct Unseen {
 }
 
 impl Unseen {
-    fn of(page: ShownText) -> Unseen {
-        let names: &[&[u8]] = match page {
-            ShownText::All => &UNSEEN,
-            ShownText::Main => &NOT_MAIN,
-            ShownText::Unquoted => &NOT_OWN,
-        };
+    fn of(names: &'static [&'static [u8]]) -> Unseen {
         Unseen { names, name: None, depth: 0, opened: false }
     }
 
@@ -185,19 +174,25 @@ impl Unseen {
         self.depth += usize::from(self.opened);
     }
 
-    fn close(&mut self, name: &[u8]) {
+    /// Returns whether nothing of the kind is open any more that was open before.
+    fn close(&mut self, name: &[u8]) -> bool {
         self.opened = false;
-        if self.name == Some(name) {
+        self.name == Some(name) && self.close_last()
+    }
+
+    /// Closes what the last tag opened: it closes itself.
+    fn close_opened(&mut self) {
+        if std::mem::take(&mut self.opened) {
             self.close_last();
         }
     }
 
-    fn close_last(&mut self) {
-        self.opened = false;
+    fn close_last(&mut self) -> bool {
         self.depth -= 1;
         if self.depth == 0 {
             self.name = None;
         }
+        self.depth == 0
     }
 }
 
