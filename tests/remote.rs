@@ -429,6 +429,22 @@ fn stores_that_speak_as_s3_does_are_read_under_their_own_names() {
     assert_same(&want, &as_of_files(&dir, "out", "gs://bucket/data/", "data/"), "gs");
 }
 
+/// It lists entity tags without the quotes that they are sent with: to hold one against the other took every object for changed.
+#[test]
+fn containers_of_azure_are_read_under_their_own_names() {
+    let (dir, server) = both(&every_format());
+    let variables = [
+        ("AZURE_STORAGE_ENDPOINT", format!("http://{}", server.address)),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "somebody".to_owned()),
+        ("AZURE_SKIP_SIGNATURE", "true".to_owned()),
+        ("AZURE_ALLOW_HTTP", "true".to_owned()),
+    ];
+    dir.dedup("data --out files -w 2").ok();
+    let want = as_of_files(&dir, "files", "data/", "data/");
+    dir.alike_with("dedup az://bucket/data --out out -w 2", None, &variables).ok();
+    assert_same(&want, &as_of_files(&dir, "out", "az://bucket/data/", "data/"), "az");
+}
+
 #[test]
 #[cfg_attr(alike_tiny, ignore = "which records are sampled hangs on how much is read at once")]
 fn collections_know_their_objects_again() {

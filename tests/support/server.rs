@@ -248,6 +248,9 @@ fn answer(request: &Request, held: &Mutex<Held>) -> Option<Answer> {
     if request.query.contains_key("list-type") {
         return Some(list(request, &held.lock().unwrap()));
     }
+    if request.query.get("comp").is_some_and(|asked| asked == "list") {
+        return Some(list_of_container(request, &held.lock().unwrap()));
+    }
     if let Some(answer) = hub(request, &held.lock().unwrap()) {
         return Some(answer);
     }
@@ -280,6 +283,27 @@ fn list(request: &Request, held: &Held) -> Answer {
             &format!("<IsTruncated>true</IsTruncated><NextContinuationToken>{next}</NextContinuationToken>");
     }
     Answer::of(200, "Content-Type: application/xml\r\n", body + "</ListBucketResult>")
+}
+
+/// All of a list of objects, as Azure gives it: with entity tags that have no quotes.
+fn list_of_container(request: &Request, held: &Held) -> Answer {
+    let container = format!("{}/", request.path.trim_end_matches('/'));
+    let prefix = request.query.get("prefix").cloned().unwrap_or_default();
+    let keys = held.objects.iter().filter_map(|(name, bytes)| Some((name.strip_prefix(&container)?, bytes)));
+    let blobs = keys.filter(|(key, _)| key.starts_with(&prefix)).map(|(key, bytes)| {
+        format!(
+            "<Blob><Name>{}</Name><Properties><Last-Modified>Thu, 01 Jan 2026 00:00:00 GMT</Last-Modified><Etag>{}</Etag>\
+             <Content-Length>{}</Content-Length><Content-Type>text/plain</Content-Type></Properties></Blob>",
+            key.replace('&', "&amp;"),
+            tag(held, bytes).replace('"', ""),
+            bytes.len()
+        )
+    });
+    let body = format!(
+        "<?xml version=\"1.0\"?><EnumerationResults><Blobs>{}</Blobs><NextMarker/></EnumerationResults>",
+        blobs.collect::<String>()
+    );
+    Answer::of(200, "Content-Type: application/xml\r\n", body)
 }
 
 fn tag(held: &Held, bytes: &[u8]) -> String {

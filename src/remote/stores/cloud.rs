@@ -116,8 +116,8 @@ impl CloudStore {
             ..GetOptions::default()
         };
         let result = self.store.get_opts(&key(url)?, options).await?;
-        if result.meta.size != state.bytes || (state.version.is_some() && result.meta.e_tag != state.version)
-        {
+        let found = self::state(&result.meta);
+        if found.bytes != state.bytes || (state.version.is_some() && found.version != state.version) {
             return Err(Trouble::Changed);
         }
         let (mut bytes, mut body) = (Vec::with_capacity(length), result.into_stream());
@@ -268,6 +268,11 @@ fn key(url: &ObjectUrl) -> Outcome<Path> {
     Path::parse(url.key()).map_err(|error| Trouble::Unfit(bounded(&format!("{error}; rename the object"))))
 }
 
+/// An entity tag as a header has it: Azure lists tags without their quotes, and sends them with quotes.
+fn quoted(tag: &str) -> String {
+    if tag.ends_with('"') { tag.to_owned() } else { format!("\"{tag}\"") }
+}
+
 fn state(meta: &ObjectMeta) -> ObjectState {
-    ObjectState { bytes: meta.size, version: meta.e_tag.clone(), ..ObjectState::default() }
+    ObjectState { bytes: meta.size, version: meta.e_tag.as_deref().map(quoted), ..ObjectState::default() }
 }
