@@ -200,7 +200,7 @@ pub(crate) struct ContentArgs {
     /// Compare mails without the replies that they quote
     ///
     /// Lines that begin with > go, with the line above them that says who wrote them; quotations in pages; and all that stands
-    /// under the headers of the mail that is replied to. A mail that says nothing else is compared whole. Kept
+    /// under the headers of the mail that is replied to. A mail that says less than 100 letters itself is compared whole. Kept
     /// files hold whole mails.
     #[arg(
         long,

@@ -24,7 +24,7 @@ impl MissingText {
 }
 
 /// As serde asks it.
-#[allow(clippy::trivially_copy_pass_by_ref)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }

@@ -78,36 +78,52 @@ impl ShownText {
         let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
         let mut unseen = Unseen::of(if self == ShownText::Unquoted { &NOT_OWN } else { &UNSEEN });
         let mut apart = Unseen::of(&APART);
-        let mut opens_anchor = false;
+        let (mut opens_anchor, mut in_pre) = (false, false);
         let mut emitter =
             CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
                 match event {
                     CallbackEvent::CloseStartTag { self_closing: true } if xhtml => {
                         unseen.close_opened();
                         apart.close_opened();
+                        if std::mem::take(&mut opens_anchor) {
+                            main.iter_mut().for_each(|main| main.close_link(text));
+                        }
                     }
                     CallbackEvent::OpenStartTag { name } => {
                         let was_seen = unseen.depth == 0;
-                        end_line(name, text, main.as_mut().filter(|_| apart.depth == 0));
+                        end_line(name, text, main.as_mut(), apart.depth > 0);
                         unseen.open(name);
-                        apart.open(name);
+                        if unseen.depth == 0 {
+                            apart.open(name);
+                        }
+                        in_pre |= name == b"pre";
                         opens_anchor = name == b"a";
                         if was_seen && unseen.depth > 0 && name == b"blockquote" {
                             text.push_str(">\n");
                         }
                     }
-                    CallbackEvent::AttributeName { name } if opens_anchor && name == b"href" => {
+                    CallbackEvent::AttributeName { name }
+                        if opens_anchor && name == b"href" && unseen.depth == 0 && apart.depth == 0 =>
+                    {
                         main.iter_mut().for_each(|main| main.open_link(text));
                     }
                     CallbackEvent::EndTag { name } => {
-                        end_line(name, text, main.as_mut().filter(|_| apart.depth == 0));
+                        end_line(name, text, main.as_mut(), apart.depth > 0);
+                        in_pre &= name != b"pre";
+                        let was_seen = unseen.depth == 0;
                         unseen.close(name);
-                        if apart.close(name) {
+                        if was_seen && apart.close(name) {
                             main.iter_mut().for_each(|main| main.pass(text));
                         }
                     }
                     CallbackEvent::String { value } if unseen.depth == 0 => {
-                        text.push_str(&String::from_utf8_lossy(value));
+                        let value = String::from_utf8_lossy(value);
+                        // Where lines tell what is quoted, those of the source are none that anybody sees.
+                        if self == ShownText::Unquoted && !in_pre {
+                            text.push_str(&value.replace(['\n', '\r'], " "));
+                        } else {
+                            text.push_str(&value);
+                        }
                     }
                     _ => {}
                 }
@@ -196,8 +212,8 @@ impl Unseen {
     }
 }
 
-/// Ends the line at a tag that is not within one, and the block at one that is no mere line break.
-fn end_line(name: &[u8], text: &mut String, main: Option<&mut MainBlocks>) {
+/// Ends the line at a tag that is not within one, and the block at one that is no mere line break. A tag of a link ends the one before.
+fn end_line(name: &[u8], text: &mut String, main: Option<&mut MainBlocks>, is_apart: bool) {
     if WITHIN_LINES.contains(&name) {
         if let Some(main) = main.filter(|_| name == b"a") {
             main.close_link(text);
@@ -207,7 +223,7 @@ fn end_line(name: &[u8], text: &mut String, main: Option<&mut MainBlocks>) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    if let Some(main) = main.filter(|_| name != b"br") {
+    if let Some(main) = main.filter(|_| name != b"br" && !is_apart) {
         main.end_block(text);
     }
 }

@@ -21,12 +21,12 @@ struct BlockWords {
 }
 
 impl BlockWords {
-    /// Whether the link density is above a third.
+    /// Whether the link density is above 0.333333.
     fn is_of_links(self) -> bool {
-        self.linked * 3 > self.all
+        self.linked * 3 >= self.all
     }
 
-    /// Whether the link density is above 5/9.
+    /// Whether the link density is above 0.555556.
     fn is_menu(self) -> bool {
         self.linked * 9 > self.all * 5
     }
@@ -149,7 +149,7 @@ mod tests {
         let menu = "<ul><li><a href=/>Start</a><li><a href=/a>About us</a></ul>";
         let page = format!(
             "<title>A title of many words that is shown in no page, and so is not part of what the page says</title>\
-             <a href=o><nav>{text}<p>{text}</nav>{menu}</a><h1>Over it</h1><p>{text}<br>on <a href=x>with</a> it<p>{text}</p><select><option>one\
+             <a href=o><nav><a href=n>{text}</a><p><a href=n>{text}</nav></a><a href=o>{menu}</a><h1>Over it</h1><p>{text}<br>on <a href=x>with</a> it<p>{text}</p><select><option>one\
              <option>two</select>{menu}<p>All rights reserved</p>"
         );
         let mut expected = vec!["Over", "it"];
@@ -180,6 +180,14 @@ mod tests {
             let page = format!("<p>{}{}", sentence("t", 120), linked(open, close));
             assert_eq!(main_words(&page), [vec!["t"; 120], vec!["w"; 20]].concat(), "{open}");
         }
+        // What opens and closes elsewhere is none of the text behind it.
+        let text = sentence("w", 130);
+        for before in
+            ["<nav><a href=x>n</nav>", "<select><a href=x>n</select>", "<template><nav><a href=x></template>"]
+        {
+            assert_eq!(main_words(&format!("{before}<p>{text}")), vec!["w"; 130], "{before}");
+        }
+        assert_eq!(main_words(&format!("<?xml version='1.0'?><p><a href='x'/>{text}</p>")), vec!["w"; 130]);
         // A link goes on in the next block.
         let over_blocks =
             format!("<p>{}<a href=x><p>{}<p>{}", sentence("t", 120), sentence("w", 20), sentence("v", 20));
@@ -203,7 +211,7 @@ mod tests {
         (0..blocks.len())
             .map(|here| {
                 let (before, block, behind) = (at(here.checked_sub(1)), at(Some(here)), at(Some(here + 1)));
-                if density(block) > 0.333_333_4 {
+                if density(block) > 0.333_333 {
                     false
                 } else if density(before) <= 0.555_556 {
                     if block.0 <= 16 { if behind.0 <= 15 { before.0 > 4 } else { true } } else { true }

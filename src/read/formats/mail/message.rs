@@ -25,6 +25,9 @@ use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
 /// How many times the letters of the plain text those of a page have to be, so that it is taken in its place.
 const OF_PAGE: usize = 2;
 
+/// Fewest letters and digits that are what a mail says itself: a footer and a word of thanks are the same in many mails.
+const LEAST_LETTERS: usize = 100;
+
 /// Makes documents of messages.
 pub(super) struct MessageParser {
     fields: Fields,
@@ -61,14 +64,15 @@ impl MessageParser {
         }
     }
 
-    /// Takes of bodies what they do not quote, if that is anything.
+    /// Takes of bodies what they do not quote, if that is enough.
     fn take_own(&mut self, message: &Message<'_>, bodies: &[u32]) {
         let whole = std::mem::take(&mut self.text);
-        self.take_bodies(message, bodies, ShownText::Unquoted);
-        self.text = without_quotes(&self.text);
-        if letters(&self.text) == 0 {
-            self.text = whole;
+        let mut own = String::new();
+        for body in bodies {
+            self.take_bodies(message, std::slice::from_ref(body), ShownText::Unquoted);
+            own.push_str(&without_quotes(&self.text));
         }
+        self.text = if letters(&own) < LEAST_LETTERS { whole } else { own };
     }
 
     fn take_bodies(&mut self, message: &Message<'_>, bodies: &[u32], of: ShownText) {
@@ -289,24 +293,41 @@ mod tests {
     }
 
     #[test]
-    fn quotations_go_if_anything_else_is_said() {
-        let plain = b"Subject: s\r\n\r\nyes\r\n\r\nOn 5 Jan, Ann wrote:\r\n> one\r\n> two\r\n";
-        assert_eq!(own(plain).trim(), "yes");
-        assert_eq!(text(plain).split_whitespace().count(), 10);
-        let page = b"Content-Type: text/html\r\n\r\n<p>yes<div>On 5 Jan, <b>Ann</b> wrote:<br></div><blockquote type=cite>one\
-                     <blockquote>two</blockquote>three</blockquote><p>no\r\n";
-        assert_eq!(own(page).split_whitespace().collect::<Vec<_>>(), ["yes", "no"]);
-        let only = b"Subject: s\r\n\r\nOn 5 Jan, Ann wrote:\r\n> one\r\n> two\r\n";
-        assert_eq!(own(only), text(only));
-        // Which of plain text and page is taken does not hang on what they quote.
-        let both = alternative(
-            "yes\r\n> one two three four five",
-            "<p>yes<blockquote>one two three four five</blockquote>",
+    fn quotations_go_if_enough_else_is_said() {
+        let says = "ten letters ".repeat(10);
+        let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = |says: &str| {
+            format!("Subject: s\r\n\r\n{says}\r\n\r\nOn 5 Jan, Ann wrote:\r\n> one\r\n> two\r\n")
+        };
+        assert_eq!(words(own(plain(&says).as_bytes())), says.trim());
+        assert_eq!(own(plain("yes").as_bytes()), text(plain("yes").as_bytes()));
+        let page = format!(
+            "Content-Type: text/html\r\n\r\n<title>t</title><p>{says}<div>On 5 Jan, <b>Ann</b> wrote:<br></div><blockquote type=cite>one\
+             <blockquote>two</blockquote>three</blockquote><p>it is\r\n&gt; 3<pre>\r\n&gt; four</pre>\r\n"
         );
-        assert_eq!(own(both.as_bytes()).trim(), "yes");
-        let stub =
-            alternative("This is HTML.", "<p>All that I say of it<blockquote>one two three</blockquote>");
-        assert_eq!(own(stub.as_bytes()).trim(), "All that I say of it");
+        assert_eq!(words(own(page.as_bytes())), format!("{says}it is > 3"));
+        // Which of plain text and page is taken does not hang on what they quote.
+        let quoted = "one two three four five";
+        let both = alternative(
+            &format!("{says}\r\n> {quoted}"),
+            &format!("<p>{says}<blockquote>{quoted}</blockquote>"),
+        );
+        assert_eq!(words(own(both.as_bytes())), says.trim());
+        let stub = alternative("This is HTML.", &format!("<p>{says}<blockquote>{quoted}</blockquote>"));
+        assert_eq!(words(own(stub.as_bytes())), says.trim());
+    }
+
+    #[test]
+    fn what_one_body_quotes_ends_with_it() {
+        let says = "ten letters ".repeat(10);
+        let part = |body: &str| format!("--x\r\nContent-Type: text/plain\r\n\r\n{body}\r\n");
+        let mixed = format!(
+            "Subject: s\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n{}{}--x--\r\n",
+            part("mine\r\n-----Original Message-----\r\nFrom: a\r\n\r\nq"),
+            part(&says)
+        );
+        let found = own(mixed.as_bytes());
+        assert_eq!(found.split_whitespace().collect::<Vec<_>>().join(" "), format!("mine {}", says.trim()));
     }
 
     #[test]
