@@ -42,11 +42,16 @@ fn crawled(id: &str, text: &str) -> [String; 3] {
         0 => (with.clone(), String::new()),
         _ => (String::new(), format!("WARC-Concurrent-To: {id}-request\r\n")),
     };
+    // Metadata were written with their page, or later.
+    let of_metadata = match id.bytes().last().is_some_and(|end| end % 2 == 0) {
+        true => with.clone(),
+        false => format!("WARC-Refers-To: {id}\r\n"),
+    };
     let media = format!("Content-Type: application/http; msgtype=response\r\n{of_page}");
     [
         warc("request", &format!("{id}-request"), &of_request, "GET / HTTP/1.1\r\n\r\n"),
         warc("response", id, &media, &http),
-        warc("metadata", &format!("{id}-metadata"), &with, "fetchTimeMs: 5"),
+        warc("metadata", &format!("{id}-metadata"), &of_metadata, "fetchTimeMs: 5"),
     ]
 }
 

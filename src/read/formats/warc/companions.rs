@@ -1,4 +1,4 @@
-//! What a crawl says about a record goes with it: its request, and metadata written at the same time.
+//! What a crawl says about a record goes with it: its request, and metadata about it.
 
 use std::collections::HashSet;
 use std::io;
@@ -14,8 +14,9 @@ use crate::read::source::Source;
 use crate::read::stretches::{fault, skip_bom};
 
 /// The offsets of the records that belong to one of those at the ascending offsets `removed`, those themselves among them;
-/// ascending. Either names the other: some crawlers write it with the page, and some with what speaks of it. Where there is
-/// an `end`, the file cannot be read to its own. (WARC 1.1, section 5.7, WARC-Concurrent-To.)
+/// ascending. Either names the other: some crawlers write it with the page, and some with what speaks of it. Metadata that were
+/// written later refer to the page. Where there is an `end`, the file cannot be read to its own. (WARC 1.1, sections 5.7 and 5.11,
+/// WARC-Concurrent-To and WARC-Refers-To.)
 pub(super) fn with_companions(source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
     let (mut gone, mut named, mut companions) = (HashSet::new(), HashSet::new(), Vec::new());
     each_head(source, end, &mut |offset, head| {
@@ -27,8 +28,9 @@ pub(super) fn with_companions(source: &Source, removed: &[u64], end: Option<u64>
         if removed.binary_search(&offset).is_ok() {
             gone.extend(id);
             named.extend(others);
-        } else if matches!(headers.get("WARC-Type"), Some("request" | "metadata")) {
-            companions.extend(others.map(|other| (id, Some(other), offset)));
+        } else if let Some(kind @ ("request" | "metadata")) = headers.get("WARC-Type") {
+            let referred = headers.get("WARC-Refers-To").filter(|_| kind == "metadata").map(digest);
+            companions.extend(others.chain(referred).map(|other| (id, Some(other), offset)));
             companions.push((id, None, offset));
         }
     })?;
