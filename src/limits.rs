@@ -54,6 +54,10 @@ pub const MAX_ARCHIVE_MEMBERS: usize = 1 << 22;
 pub const MAX_FILES_OF_ARCHIVE: usize = sized(1 << 16, 100);
 /// Longest that reading a PDF may take, in seconds; what was read before may take three times as long to be read again.
 pub const MAX_PDF_SECONDS: u64 = 20;
+/// What reading a small PDF may take, in seconds, and for how many bytes it may take one more.
+pub const SMALL_PDF_SECONDS: u64 = 5;
+/// See [`SMALL_PDF_SECONDS`].
+pub const PDF_BYTES_A_SECOND: u64 = 64 << 10;
 /// Most memory that reading a PDF may take, in bytes, the PDF itself included.
 pub const MAX_PDF_MEMORY: u64 = 256 << 20;
 /// What a process that reads PDFs takes before it reads one, in bytes.

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::frames::{PdfFault, PdfQuestion, PdfText};
 use super::process::{PdfFailure, PdfInquiry, PdfReply, ask};
 use crate::document::Position;
-use crate::limits::{MAX_PDF_MEMORY, MAX_PDF_SECONDS};
+use crate::limits::{MAX_PDF_MEMORY, MAX_PDF_SECONDS, PDF_BYTES_A_SECOND, SMALL_PDF_SECONDS};
 use crate::printable::counted;
 use crate::read::bytes::RecordRoom;
 use crate::read::codec::Parser;
@@ -26,12 +26,14 @@ pub(super) enum PdfPatience {
 }
 
 impl PdfPatience {
-    fn time(self) -> Duration {
+    /// For a PDF of so many bytes: what takes long has many pages, and what never ends is mostly small.
+    fn time(self, bytes: usize) -> Duration {
         let times = match self {
             PdfPatience::First => 1,
             PdfPatience::Again => 3,
         };
-        Duration::from_secs(times * MAX_PDF_SECONDS)
+        let seconds = SMALL_PDF_SECONDS.saturating_add(bytes as u64 / PDF_BYTES_A_SECOND);
+        Duration::from_secs(times * seconds.min(MAX_PDF_SECONDS))
     }
 }
 
@@ -60,7 +62,7 @@ impl PdfParser {
     /// Asks for the text, of which at most `held` bytes are taken over.
     fn ask(&self, pdf: &[u8], held: usize) -> Result<Weighed, Refusal> {
         let (question, most, patience) =
-            (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time());
+            (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time(pdf.len()));
         let inquiry = PdfInquiry { pdf, question, most, held, patience };
         match asked(&self.fields.room, &inquiry)? {
             PdfReply::Said(said) => Ok(Weighed::Said(said)),
@@ -112,7 +114,7 @@ impl Parser for PdfParser {
 /// # Errors
 /// Those of the process that reads it.
 pub(super) fn pdf_properties(pdf: &[u8], room: &RecordRoom) -> Result<FileProperties, Refusal> {
-    let (question, patience) = (PdfQuestion::Properties, PdfPatience::Again.time());
+    let (question, patience) = (PdfQuestion::Properties, PdfPatience::Again.time(pdf.len()));
     match asked(room, &PdfInquiry { pdf, question, most: 0, held: 0, patience })? {
         PdfReply::Said(said) => Ok(FileProperties::new(&said.title, &said.date)),
         PdfReply::Refused(fault) => Err(refusal(fault, 0)),

@@ -11,6 +11,8 @@ use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::frames::{PdfFault, PdfQuestion, PdfRequest, PdfText, read_head, read_text, write_request};
 
 /// Most questions that one process answers: what it has left behind by then goes with it.
@@ -35,6 +37,12 @@ static PROGRAM: OnceLock<PdfProgram> = OnceLock::new();
 
 /// The processes that nobody asks at the moment.
 static IDLE: Mutex<Vec<PdfProcess>> = Mutex::new(Vec::new());
+
+/// Most PDFs of which it is known that they take too long.
+const MOST_SLOW: usize = 1 << 12;
+
+/// The PDFs that took too long, by their digests, with what was asked and how long they had. Some are asked for twice in a run.
+static SLOW: Mutex<Vec<(u128, PdfQuestion, Duration)>> = Mutex::new(Vec::new());
 
 /// Says which program reads PDFs for this one. Without one, each PDF is refused; what was said first stays.
 pub fn read_pdfs_with(program: PdfProgram) {
@@ -189,12 +197,32 @@ fn within<T>(
     })
 }
 
-/// Asks a process about a PDF. If one fails that has read others before, or has no memory left, a new one is asked, so the answer
-/// does not hang on what was read before.
+/// Asks about a PDF, unless it has taken longer before than it may take now.
 ///
 /// # Errors
 /// The failure of a process that has read nothing else.
 pub(super) fn ask(inquiry: &PdfInquiry<'_>) -> Result<PdfReply, PdfFailure> {
+    let slow = || SLOW.lock().unwrap_or_else(PoisonError::into_inner);
+    let (digest, PdfInquiry { question, patience, .. }) = (xxh3_128(inquiry.pdf), *inquiry);
+    let is_known = |(of, asked, had): &(u128, PdfQuestion, Duration)| {
+        *of == digest && *asked == question && *had >= patience
+    };
+    if slow().iter().any(is_known) {
+        return Err(PdfFailure::TooSlow(patience));
+    }
+    let reply = ask_process(inquiry);
+    if matches!(reply, Err(PdfFailure::TooSlow(_))) {
+        let mut slow = slow();
+        if slow.len() < MOST_SLOW {
+            slow.push((digest, question, patience));
+        }
+    }
+    reply
+}
+
+/// Asks a process about a PDF. If one fails that has read others before, or has no memory left, a new one is asked, so the answer
+/// does not hang on what was read before.
+fn ask_process(inquiry: &PdfInquiry<'_>) -> Result<PdfReply, PdfFailure> {
     let idle = || IDLE.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = idle().pop();
     let mut process = match kept {
