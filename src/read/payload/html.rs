@@ -14,8 +14,17 @@ const UNSEEN: [&[u8]; 7] =
 /// Elements whose content is text, and says of itself that it is no main text.
 const APART: [&[u8]; 3] = [b"nav", b"select", b"title"];
 /// Elements whose content is nothing that the sender of a mail says.
-const NOT_OWN: [&[u8]; 8] =
-    [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe", b"blockquote"];
+const NOT_OWN: [&[u8]; 9] = [
+    b"script",
+    b"style",
+    b"template",
+    b"noscript",
+    b"noembed",
+    b"noframes",
+    b"iframe",
+    b"title",
+    b"blockquote",
+];
 /// Elements within a line: words on both sides of their tags may be one word.
 const WITHIN_LINES: [&[u8]; 35] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"blink", b"cite", b"code", b"data", b"del",
