@@ -110,9 +110,8 @@ impl<'a> Probe<'a> {
             {
                 (end, last) = (end + 1, next);
             }
-            let pages = (last + 1 - first) as usize;
-            self.block.resize(self.block.len().max(pages), [0; PAGE_WORDS]);
-            self.rows.file.fetch(first, self.rows.section.end(), &mut self.block[..pages])?;
+            self.block.resize((last + 1 - first) as usize, [0; PAGE_WORDS]);
+            self.rows.file.fetch(first, self.rows.section.end(), &mut self.block)?;
             for at in start..end {
                 let touch = self.touches[at];
                 let slot = (place(&touch) - first) as usize;
