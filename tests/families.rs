@@ -92,6 +92,69 @@ fn only_near_copies_stay_hot() {
     }
 }
 
+/// Pages with enough of their own need not collide again: whoever they are alike, they have met under a key of their own. Copies
+/// with words changed, and longer ones, are found as by comparing all, in one run and over two loads.
+#[test]
+fn pages_with_enough_of_their_own_meet_once() {
+    let dir = Dir::new();
+    let mut random = Random(33);
+    // Of 196 shingles 40 are keys, and two such pages share 19 or more of them if they are alike.
+    let mut texts: Vec<String> = Vec::new();
+    for at in 0..1100 {
+        let own = 25 + at % 2;
+        let own: Vec<String> = (0..own).map(|_| format!("p{}", random.below(1 << 30))).collect();
+        texts.push(format!("{} {}", words(0, 200 - own.len()), own.join(" ")));
+        if at % 20 == 0 {
+            let changed = |text: &str, word: usize| -> String {
+                let word =
+                    |(at, old): (usize, &str)| if at == word { format!("c{at}") } else { old.to_owned() };
+                text.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
+            };
+            texts.push(changed(&texts[texts.len() - 1], at % 160));
+            texts.push(changed(&texts[texts.len() - 1], 199));
+            texts.push(changed(&texts[texts.len() - 1], 30));
+        }
+    }
+    let lines: Vec<String> = texts.iter().enumerate().map(|(id, text)| line(&id.to_string(), text)).collect();
+    dir.write("in.jsonl", lines.concat());
+    let sets: Vec<BTreeSet<u64>> = texts.iter().map(|text| shingles(text)).collect();
+    let mut truth = Vec::new();
+    for (a, of_a) in sets.iter().enumerate() {
+        for (b, of_b) in sets.iter().enumerate().skip(a + 1) {
+            let shared = of_a.iter().filter(|shingle| of_b.contains(*shingle)).count();
+            if shared * 10 >= (of_a.len() + of_b.len() - shared) * 8 {
+                truth.push((a.to_string(), b.to_string()));
+            }
+        }
+    }
+    truth.sort_unstable();
+    for workers in [1, 2, 3] {
+        let all = dir.output(&format!("in.jsonl --pairs -w {workers}"), &format!("out{workers}"));
+        let mut found: Vec<(String, String)> =
+            all.pairs.iter().map(|pair| (label(&pair["a"]), label(&pair["b"]))).collect();
+        found.sort_unstable();
+        assert_eq!(found, truth);
+    }
+    assert!(truth.len() > 150, "{}", truth.len());
+    let run = dir.alike("dedup in.jsonl --dry-run --profile -w 2", None).ok();
+    assert!(!run.stderr.contains("CollideIndexed"), "{}", run.stderr);
+    let (first, second): (Vec<_>, Vec<_>) = lines.iter().enumerate().partition(|(at, _)| at % 5 > 0);
+    for (name, part) in [("first.jsonl", first), ("second.jsonl", second)] {
+        dir.write(name, part.into_iter().map(|(_, line)| line.as_str()).collect::<String>());
+        dir.alike(&format!("load c {name} --clustering transitive -w 2"), None).ok();
+    }
+    let loaded = dir.alike("clusters c", None).ok().stdout;
+    let removed: u64 = jsonl(loaded.as_bytes()).iter().map(|row| row["size"].as_u64().unwrap() - 1).sum();
+    let once = dir.output("in.jsonl --clustering transitive", "once");
+    assert_eq!(removed, once.duplicates.len() as u64);
+}
+
+/// The shingles of a text, of five words each, as digests.
+fn shingles(text: &str) -> BTreeSet<u64> {
+    let words: Vec<&str> = text.split(' ').collect();
+    words.windows(5).map(|words| xxhash_rust::xxh3::xxh3_64(words.join(" ").as_bytes())).collect()
+}
+
 /// Pages of a family of which just too little is in each other: the template comes directly behind the keys by which a page must
 /// be indexed, in more pages than make a hot group. Copies, excerpts and longer pages among them are found as by comparing all.
 #[test]

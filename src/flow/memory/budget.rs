@@ -2,7 +2,7 @@
 //! without, or ends the run with a word about what it would take; the answer is the same.
 //!
 //! The shares hold at different times: postings, arrivals, first halves, rows and counts of members while the input is read; postings, groups and rows
-//! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
+//! while they collide, and hot keys from then on; groups (and their index, as large again), counters, candidates and rows while pairs are
 //! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
 //! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
@@ -46,6 +46,8 @@ pub enum Share {
     Groups,
     /// Counts, a place for each document.
     Counter,
+    /// Under how many hot keys documents stand, a place for each.
+    HotKeys,
     /// Pairs that share enough keys.
     Candidates,
     /// How often members of sets are met, where some may be too common to be counted.
@@ -69,7 +71,7 @@ impl Share {
             Share::Arrivals | Share::Counter | Share::Candidates | Share::Members => 10,
             Share::Rows | Share::Groups => 20,
             Share::FirstHalves => 5,
-            Share::Labels | Share::Seen | Share::Fetched => 4,
+            Share::Labels | Share::Seen | Share::Fetched | Share::HotKeys => 4,
             Share::Signatures => 7,
             Share::Sets => 20,
             Share::Links => 35,
@@ -163,19 +165,19 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, Labels, Links, Members, Postings,
-            Rows, Seen, Sets, Settling, Signatures,
+            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, HotKeys, Labels, Links, Members,
+            Postings, Rows, Seen, Sets, Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 9] = [
             &[Seen, Postings, Arrivals, FirstHalves, FirstHalves, Members],
-            &[Seen, Postings, Groups, Members],
+            &[Seen, Postings, Groups, Members, HotKeys],
             &[Seen, Candidates, Members],
-            &[Groups, Groups, Counter, Candidates],
-            &[Fetched, Candidates, Candidates],
-            &[Sets, Postings, Candidates, Fetched],
-            &[Postings, Groups, Candidates],
-            &[Sets, Fetched, Candidates, Links],
+            &[Groups, Groups, Counter, Candidates, HotKeys],
+            &[Fetched, Candidates, Candidates, HotKeys],
+            &[Sets, Postings, Candidates, Fetched, HotKeys],
+            &[Postings, Groups, Candidates, HotKeys],
+            &[Sets, Fetched, Candidates, Links, HotKeys],
             &[Links, Settling],
         ];
         for at_once in times {
