@@ -94,9 +94,11 @@ impl AcceptanceRule {
         let Some(threshold) = self.prefix() else { return false };
         let least = u64::from(least).max(threshold.ceil(size.into()));
         let greatest = u64::from(greatest).min(threshold.greatest_whole(size.into()));
-        // The more two sizes differ, the fewer keys must be shared; rounding may make it one less in between.
-        let too_few = |other: u64| !self.is_enough(shared.saturating_add(1), size, other as u32);
-        least > greatest || too_few(least) && too_few(greatest)
+        // The more two sizes differ, the fewer keys must be shared; of larger ones rounding may make it one less in between.
+        let rounding = u32::from(greatest > size.into() && least < greatest);
+        let too_few =
+            |other: u64, more: u32| !self.is_enough(shared.saturating_add(more), size, other as u32);
+        least > greatest || too_few(least, 0) && too_few(greatest, rounding)
     }
 
     /// The same of keys of which the smaller sketch shows only those by which it is indexed. Where larger ones contain it, it

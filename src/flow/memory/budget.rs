@@ -3,8 +3,8 @@
 //!
 //! The shares hold at different times: postings, arrivals, first halves, rows and counts of members while the input is read; postings, groups and rows
 //! while they collide, and hot keys from then on; groups (and their index, as large again), counters, candidates and rows while pairs are
-//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
-//! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
+//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, hot keys being forgotten,
+//! and then the same as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
 //! stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
@@ -175,9 +175,9 @@ mod tests {
             &[Seen, Candidates, Members],
             &[Groups, Groups, Counter, Candidates, HotKeys],
             &[Fetched, Candidates, Candidates, HotKeys],
-            &[Sets, Postings, Candidates, Fetched, HotKeys],
-            &[Postings, Groups, Candidates, HotKeys],
-            &[Sets, Fetched, Candidates, Links, HotKeys],
+            &[Sets, Postings, Candidates, Fetched],
+            &[Postings, Groups, Candidates],
+            &[Sets, Fetched, Candidates, Links],
             &[Links, Settling],
         ];
         for at_once in times {

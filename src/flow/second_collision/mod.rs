@@ -71,6 +71,8 @@ pub fn collide_again(
         }
     };
     let hot = gather_members(worker, run, &own);
+    // All workers have left out who is spared, or their members would not be known.
+    run.sets.forget_hot_keys();
     let members = hot.len();
     // Pairs of stored ones are known.
     let is_any_new = hot.docs().any(|doc| !run.sets.is_stored(doc));
@@ -145,7 +147,8 @@ fn contents(run: &RunParts, worker: usize, copied: &[u64], mut bits: Vec<u64>) -
 
 /// Leaves out those members of hot groups that have met whoever they may be accepted with, and groups of such members alone.
 fn spare(run: &RunParts, collided: &mut Collided) {
-    let Some(spared) = run.sets.hot_keys.spared() else { return };
+    let hot_keys = run.sets.hot_keys();
+    let Some(spared) = hot_keys.spared() else { return };
     collided.hot_groups.retain(|group| !group.iter().all(|doc| spared.contains(*doc)));
     let members = ones(std::mem::take(&mut collided.hot_members).into_iter());
     members.filter(|doc| !spared.contains(*doc)).for_each(|doc| set(&mut collided.hot_members, doc));

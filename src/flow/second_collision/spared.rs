@@ -156,8 +156,15 @@ mod tests {
     fn pages_with_enough_of_their_own_are_spared() {
         let threshold: Threshold = "0.8".parse().expect("a threshold");
         let rule = AcceptanceRule::new(PairTest::Resemblance(threshold), Evidence::Prefix(threshold));
-        // Of 100 shingles 21 are keys, of which two such pages share 9 or more if they are alike.
-        for (hot, greatest, spared) in [(7, 100, true), (8, 100, false), (7, 103, false), (2, 118, true)] {
+        // Of 100 shingles 21 are keys, of which two such pages share 10 or more if they are alike.
+        for (hot, greatest, spared) in [
+            (9, 100, true),
+            (10, 100, false),
+            (7, 103, true),
+            (8, 103, false),
+            (1, 118, true),
+            (2, 118, false),
+        ] {
             let hot_keys = HotKeys::default();
             hot_keys.note([1].into_iter(), (100, 100));
             hot_keys.find_spared(|_, _, _| true);

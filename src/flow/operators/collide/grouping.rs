@@ -65,7 +65,7 @@ impl KeyGrouping {
         KeyGrouping {
             kept_whole,
             among_new,
-            hot_keys: Arc::clone(&sets.hot_keys),
+            hot_keys: sets.hot_keys(),
             ..KeyGrouping::new(sizes, cap, most_expanded, context.topology)
         }
     }
