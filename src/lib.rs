@@ -435,6 +435,7 @@
 //! - `flow/packed/forms.rs` - how each kind of record is packed
 //! - `flow/second_collision/mod.rs` - members of hot groups meet again under keys that are rare among them
 //! - `flow/second_collision/keys.rs` - which keys these are
+//! - `flow/second_collision/spared.rs` - members of hot groups that need not collide again
 //! - `flow/second_collision/members.rs` - the sets that have them, read again and sent
 //! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them

@@ -69,6 +69,11 @@ impl Threshold {
         (n * self.num).div_ceil(self.den)
     }
 
+    /// The greatest integer of which `n` is at least the part t.
+    pub fn greatest_whole(self, n: u64) -> u64 {
+        n * self.den / self.num
+    }
+
     /// Keys a set of `n` shingles must show so that no other set with resemblance at or over the threshold is
     /// missed: `n - ceil(t * n) + 1`, 0 for the empty set.
     pub fn prefix(self, n: usize) -> usize {

@@ -92,6 +92,143 @@ fn only_near_copies_stay_hot() {
     }
 }
 
+/// Pages with enough of their own need not collide again: whoever they are alike, they have met under a key of their own.
+#[test]
+fn pages_with_enough_of_their_own_meet_once() {
+    let dir = Dir::new();
+    let texts = nearly_alike("0.8", (4, 9), 33);
+    dir.write("in.jsonl", texts.iter().map(|(id, text)| line(&id.to_string(), text)).collect::<String>());
+    let run = dir.alike("dedup in.jsonl --dry-run --profile -w 2", None).ok();
+    assert!(run.stderr.contains("Count"), "{}", run.stderr);
+    assert!(!run.stderr.contains("CollideIndexed"), "{}", run.stderr);
+}
+
+/// Some of a family have just enough of their own, some just too little, and among them are copies with words changed, left out and
+/// added. At any threshold all pairs are found that comparing all finds, and clusters follow from these over several loads.
+#[test]
+fn pages_around_what_is_enough_meet_whoever_they_are_alike() {
+    for (seed, threshold) in (40..).zip(["0.5", "0.7", "0.8", "0.9", "0.95"]) {
+        let dir = Dir::new();
+        let mut live = nearly_alike(threshold, (-4, 9), seed);
+        let file = |name: &str, some: &mut dyn Iterator<Item = (&usize, &String)>| {
+            dir.write(name, some.map(|(id, text)| line(&id.to_string(), text)).collect::<String>());
+        };
+        file("in.jsonl", &mut live.iter());
+        let truth = alike_pairs(&live, threshold);
+        assert!(truth.len() > 150, "{threshold}: {}", truth.len());
+        for workers in [1, 2, 3] {
+            let flags = format!("in.jsonl --threshold {threshold} --pairs -w {workers}");
+            let all = dir.output(&flags, &format!("out{workers}"));
+            let number = |id: &Value| label(id).parse::<usize>().unwrap();
+            let mut found: Vec<(usize, usize)> =
+                all.pairs.iter().map(|pair| (number(&pair["a"]), number(&pair["b"]))).collect();
+            found.sort_unstable();
+            assert_eq!(found, truth, "{threshold}");
+        }
+        let flags = format!("--threshold {threshold} --clustering transitive");
+        let load = |what: &str, live: &BTreeMap<usize, String>| {
+            let loaded = dir.alike("clusters c", None).ok().stdout;
+            let found: BTreeSet<BTreeSet<usize>> = jsonl(loaded.as_bytes())
+                .iter()
+                .map(|row| {
+                    row["members"].as_array().unwrap().iter().map(|id| label(id).parse().unwrap()).collect()
+                })
+                .collect();
+            assert_eq!(found, chained(alike_pairs(live, threshold)), "{threshold}: {what}");
+        };
+        let (first, second): (BTreeMap<usize, String>, BTreeMap<usize, String>) =
+            live.clone().into_iter().partition(|(id, _)| id % 5 < 3);
+        file("first.jsonl", &mut first.iter());
+        file("second.jsonl", &mut second.iter());
+        dir.alike(&format!("load c first.jsonl {flags} -w 2"), None).ok();
+        load("most of them", &first);
+        dir.alike("load c second.jsonl -w 3", None).ok();
+        load("all of them", &live);
+        let gone: Vec<usize> = live.keys().copied().step_by(7).collect();
+        dir.write("gone", gone.iter().map(|id| format!("{id}\n")).collect::<String>());
+        dir.alike("delete c --ids gone -w 2", None).ok();
+        gone.iter().for_each(|id| drop(live.remove(id)));
+        load("some deleted", &live);
+        // All that are left take the texts of the next ones.
+        let mut texts: Vec<String> = live.values().cloned().collect();
+        texts.rotate_left(1);
+        live.values_mut().zip(texts).for_each(|(old, new)| *old = new);
+        file("moved.jsonl", &mut live.iter());
+        dir.alike("load c moved.jsonl -w 1", None).ok();
+        load("all replaced", &live);
+    }
+}
+
+/// Pages of 190 to 200 words with one template: what is a page's own are so many words more or less, from one number to another,
+/// than two of 196 shingles have that resemble each other by a threshold. Among them copies with words changed, left out or added.
+fn nearly_alike(threshold: &str, more: (isize, isize), seed: u64) -> BTreeMap<usize, String> {
+    let threshold: f64 = threshold.parse().unwrap();
+    let mut random = Random(seed);
+    let enough = (196.0 * (1.0 - threshold) / (1.0 + threshold)).ceil() as isize;
+    let mut texts: Vec<String> = Vec::new();
+    for at in 0..900isize {
+        let own = enough + more.0 + at % (more.1 - more.0);
+        let own: Vec<String> = (0..own).map(|_| format!("p{}", random.below(1 << 30))).collect();
+        texts.push(format!("{} {}", words(0, 200 - own.len() - at as usize % 3), own.join(" ")));
+        for copy in 0..if at % 20 == 0 { 4 } else { 0 } {
+            let mut words: Vec<String> = texts[texts.len() - 1].split(' ').map(str::to_owned).collect();
+            // A word is in five shingles.
+            for change in 0..=random.below(enough as usize / 5 + 1) {
+                let word = random.below(words.len());
+                match (change + copy) % 4 {
+                    0 => drop(words.remove(word)),
+                    1 => words.push(format!("a{at}x{change}")),
+                    _ => words[word] = format!("c{at}x{change}"),
+                }
+            }
+            texts.push(words.join(" "));
+        }
+    }
+    texts.into_iter().enumerate().collect()
+}
+
+/// All pairs with a resemblance of so much, by comparing all.
+fn alike_pairs(texts: &BTreeMap<usize, String>, threshold: &str) -> Vec<(usize, usize)> {
+    let millionths = (threshold.parse::<f64>().unwrap() * 1e6).round() as usize;
+    let sets: Vec<(usize, Vec<u64>)> = texts.iter().map(|(id, text)| (*id, shingles(text))).collect();
+    let mut pairs = Vec::new();
+    for (at, (a, of_a)) in sets.iter().enumerate() {
+        for (b, of_b) in &sets[at + 1..] {
+            let mut rest = of_b.iter().peekable();
+            let shared = of_a.iter().filter(|shingle| {
+                while rest.next_if(|other| other < shingle).is_some() {}
+                rest.peek() == Some(shingle)
+            });
+            let shared = shared.count();
+            if shared * 1_000_000 >= (of_a.len() + of_b.len() - shared) * millionths {
+                pairs.push((*a, *b));
+            }
+        }
+    }
+    pairs
+}
+
+/// The shingles of a text, of five words each, as digests.
+fn shingles(text: &str) -> Vec<u64> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let all: BTreeSet<u64> =
+        words.windows(5).map(|words| xxhash_rust::xxh3::xxh3_64(words.join(" ").as_bytes())).collect();
+    all.into_iter().collect()
+}
+
+/// What is connected by pairs.
+fn chained(pairs: Vec<(usize, usize)>) -> BTreeSet<BTreeSet<usize>> {
+    let mut clusters: Vec<BTreeSet<usize>> = Vec::new();
+    for (a, b) in pairs {
+        let (mut both, others): (Vec<_>, Vec<_>) =
+            clusters.into_iter().partition(|cluster| cluster.contains(&a) || cluster.contains(&b));
+        both.push(BTreeSet::from([a, b]));
+        clusters = others;
+        clusters.push(both.into_iter().flatten().collect());
+    }
+    clusters.into_iter().collect()
+}
+
 /// Pages of a family of which just too little is in each other: the template comes directly behind the keys by which a page must
 /// be indexed, in more pages than make a hot group. Copies, excerpts and longer pages among them are found as by comparing all.
 #[test]

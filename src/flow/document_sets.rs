@@ -14,6 +14,7 @@ use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::{Candidate, Pair};
+use crate::flow::second_collision::spared::HotKeys;
 use crate::flow::status::lock;
 use crate::flow::stored::Stored;
 use crate::similarity::{AcceptanceRule, Measure};
@@ -21,8 +22,8 @@ use crate::sketch::least_difference;
 
 /// Which keys of two documents were counted as shared.
 pub enum Prefixes {
-    /// All that either shows.
-    Equal,
+    /// All that either shows, but hot keys: under how many of these documents stand.
+    Equal(Arc<HotKeys>),
     /// Those of the indexing prefix of the smaller one, which may be the fewest there must be: a bit for each such document.
     Indexed(Arc<DocumentBits>),
 }
@@ -41,6 +42,8 @@ pub struct DocumentSets {
     recalled: Vec<OnceLock<Sets>>,
     /// Sets that each worker of this process has taken in from others.
     received: Vec<OnceLock<Sets>>,
+    /// Under how many hot keys documents stand, until members of hot groups collide again.
+    hot_keys: Mutex<Arc<HotKeys>>,
     /// What linked documents share that is too common to be counted, as far as it is known.
     shared_ignored: Mutex<HashMap<Pair, u32>>,
 }
@@ -57,6 +60,7 @@ impl DocumentSets {
             stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             recalled: (0..topology.all()).map(|_| OnceLock::new()).collect(),
             received: (0..topology.workers()).map(|_| OnceLock::new()).collect(),
+            hot_keys: Mutex::default(),
             shared_ignored: Mutex::default(),
             context,
             documents,
@@ -80,6 +84,31 @@ impl DocumentSets {
         for (doc, size) in sizes.filter(|(doc, _)| self.is_stored(*doc)) {
             self.stored_sizes[doc as usize].store(size, Ordering::Relaxed);
         }
+    }
+
+    /// Has hot keys be noted as groups are formed, if that does not take too much, and if no other process has groups, too.
+    pub fn note_hot_keys(&self) {
+        let limit = self.documents.catalogue.doc_limit();
+        let fits = HotKeys::bytes(limit) <= self.context.memory.budget.whole(Share::HotKeys);
+        if fits && self.context.topology.processes() == 1 {
+            self.hot_keys().begin(limit);
+        }
+    }
+
+    /// Under how many hot keys documents stand, as far as that is noted and not forgotten.
+    pub fn hot_keys(&self) -> Arc<HotKeys> {
+        Arc::clone(&lock(&self.hot_keys))
+    }
+
+    /// Forgets hot keys once no worker asks for them any more.
+    pub fn forget_hot_keys(&self) {
+        *lock(&self.hot_keys) = Arc::default();
+    }
+
+    /// Finds the members of hot groups that need not collide again, once all groups are formed.
+    pub fn find_spared(&self) {
+        let Some(rule) = self.context.rule else { return };
+        self.hot_keys().find_spared(|doc, keys, sizes| rule.are_never_enough(keys, self.size(doc), sizes));
     }
 
     /// The size of the set of a document, or of a stored content that shares a key with a new one.
@@ -106,7 +135,7 @@ impl DocumentSets {
         let (left, right) = (self.size(a), self.size(b));
         let context = &self.context;
         let by_fewest = |doc: Doc| match prefixes {
-            Prefixes::Equal => false,
+            Prefixes::Equal(_) => false,
             Prefixes::Indexed(by_fewest) => by_fewest.contains(doc),
         };
         let is_enough = |rule: AcceptanceRule| {
@@ -115,7 +144,10 @@ impl DocumentSets {
                 return rule.is_enough_of_protected(candidate.shared, sizes.0, sizes.1, by_fewest(protected));
             }
             match prefixes {
-                Prefixes::Equal => rule.is_enough(candidate.shared, left, right),
+                // Under hot keys nobody was counted.
+                Prefixes::Equal(hot_keys) => {
+                    rule.is_enough(candidate.shared + hot_keys.shared(a, b), left, right)
+                }
                 Prefixes::Indexed(_) => {
                     // Either may be the smaller one of two of one size.
                     let by_fewest = left <= right && by_fewest(a) || right <= left && by_fewest(b);

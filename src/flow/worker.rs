@@ -192,7 +192,7 @@ fn first_dataflow(
         let protected = inputs.protected.to_stream(scope);
         let copies = copies.broadcast().concat(broadcast_protected(protected, Arc::clone(&run.documents)));
         let groups = collide(posted, copies, sets, keepers, index, Rc::clone(collided));
-        count(groups, known, Arc::clone(&run.sets), index, Prefixes::Equal)
+        count(groups, known, Arc::clone(&run.sets), index, Prefixes::Equal(run.sets.hot_keys()))
             .inspect_batch(move |_, batch| {
                 kept.borrow_mut().extend(batch).unwrap_or_else(|error| failing.status.fail(error));
             })

@@ -88,6 +88,19 @@ impl AcceptanceRule {
         self.own.needed(left, right).is_some_and(|needed| most >= needed)
     }
 
+    /// Whether so many shared keys of a sketch of one size are never enough with one of these sizes, the least and the greatest: so
+    /// whoever is accepted shares another key, too. Not all of which that is true are found.
+    pub fn are_never_enough(self, shared: u32, size: u32, (least, greatest): (u32, u32)) -> bool {
+        let Some(threshold) = self.prefix() else { return false };
+        let least = u64::from(least).max(threshold.ceil(size.into()));
+        let greatest = u64::from(greatest).min(threshold.greatest_whole(size.into()));
+        // The more two sizes differ, the fewer keys must be shared; of larger ones rounding may make it one less in between.
+        let rounding = u32::from(greatest > size.into() && least < greatest);
+        let too_few =
+            |other: u64, more: u32| !self.is_enough(shared.saturating_add(more), size, other as u32);
+        least > greatest || too_few(least, 0) && too_few(greatest, rounding)
+    }
+
     /// The same of keys of which the smaller sketch shows only those by which it is indexed. Where larger ones contain it, it
     /// may be indexed by the fewest that must be: `by_fewest`.
     pub fn is_enough_indexed(self, shared: u32, left: u32, right: u32, by_fewest: bool) -> bool {
@@ -298,6 +311,30 @@ mod tests {
         assert_eq!(rule.reported(measure, Some(10)).containment, Some(0.8));
         assert_eq!(rule.reported(measure, None).containment, Some(8.0 / 9.0));
         assert_eq!(smaller.reported(measure, Some(10)).containment, Some(8.0 / 9.0));
+    }
+
+    #[test]
+    fn what_is_never_enough_is_not_for_any_size() {
+        for text in ["0.3", "0.5", "0.55", "0.8", "0.95", "1"] {
+            let t: Threshold = text.parse().expect("a threshold");
+            let rule = AcceptanceRule::new(PairTest::Resemblance(t), Evidence::Prefix(t));
+            let mut found = 0;
+            for size in 1..70u32 {
+                for least in (1..140u32).step_by(3) {
+                    for greatest in (least..140).step_by(5) {
+                        for shared in 0..t.prefix(size as usize) as u32 {
+                            if rule.are_never_enough(shared, size, (least, greatest)) {
+                                found += 1;
+                                let enough =
+                                    (least..=greatest).find(|other| rule.is_enough(shared, size, *other));
+                                assert_eq!(enough, None, "{text} {shared} {size} {least} {greatest}");
+                            }
+                        }
+                    }
+                }
+            }
+            assert!(found > 1000, "{text}: {found}");
+        }
     }
 
     #[test]

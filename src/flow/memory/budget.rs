@@ -2,9 +2,9 @@
 //! without, or ends the run with a word about what it would take; the answer is the same.
 //!
 //! The shares hold at different times: postings, arrivals, first halves, rows and counts of members while the input is read; postings, groups and rows
-//! while they collide; groups (and their index, as large again), counters, candidates and rows while pairs are
-//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, and then the same
-//! as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
+//! while they collide, and hot keys from then on; groups (and their index, as large again), counters, candidates and rows while pairs are
+//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, hot keys being forgotten,
+//! and then the same as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each
 //! stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
@@ -46,6 +46,8 @@ pub enum Share {
     Groups,
     /// Counts, a place for each document.
     Counter,
+    /// Under how many hot keys documents stand, a place for each.
+    HotKeys,
     /// Pairs that share enough keys.
     Candidates,
     /// How often members of sets are met, where some may be too common to be counted.
@@ -69,7 +71,7 @@ impl Share {
             Share::Arrivals | Share::Counter | Share::Candidates | Share::Members => 10,
             Share::Rows | Share::Groups => 20,
             Share::FirstHalves => 5,
-            Share::Labels | Share::Seen | Share::Fetched => 4,
+            Share::Labels | Share::Seen | Share::Fetched | Share::HotKeys => 4,
             Share::Signatures => 7,
             Share::Sets => 20,
             Share::Links => 35,
@@ -163,16 +165,16 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, Labels, Links, Members, Postings,
-            Rows, Seen, Sets, Settling, Signatures,
+            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, HotKeys, Labels, Links, Members,
+            Postings, Rows, Seen, Sets, Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 9] = [
             &[Seen, Postings, Arrivals, FirstHalves, FirstHalves, Members],
-            &[Seen, Postings, Groups, Members],
+            &[Seen, Postings, Groups, Members, HotKeys],
             &[Seen, Candidates, Members],
-            &[Groups, Groups, Counter, Candidates],
-            &[Fetched, Candidates, Candidates],
+            &[Groups, Groups, Counter, Candidates, HotKeys],
+            &[Fetched, Candidates, Candidates, HotKeys],
             &[Sets, Postings, Candidates, Fetched],
             &[Postings, Groups, Candidates],
             &[Sets, Fetched, Candidates, Links],

@@ -97,6 +97,7 @@ struct PairCounting {
 
 impl PairCounting {
     fn new(groups: Rounds, sets: &DocumentSets, worker: usize) -> PairCounting {
+        sets.find_spared();
         let (context, catalogue) = (&sets.context, &sets.documents.catalogue);
         let (limit, base) = (catalogue.doc_limit(), catalogue.base());
         let counter = KeyCounter::new(limit, context.memory.budget.part(Share::Counter));

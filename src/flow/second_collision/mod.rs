@@ -6,7 +6,8 @@
 //! shingle. What is the template's comes last in it.
 //!
 //! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
-//! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole.
+//! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole, or
+//! one of the two was spared, as it shares a key that was counted with whoever it is accepted with ([`spared`]).
 //!
 //! Where a join is one of containment, this is the only collision, of all contents: by which keys a set is indexed is known
 //! when the shingles of all are counted, and which of its other shingles meet anybody when all are indexed. In a load it is that
@@ -14,6 +15,7 @@
 
 mod keys;
 mod members;
+pub mod spared;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,7 +29,7 @@ use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::distributed::remote_candidates::keep;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::{DocumentBits, is_set, set};
+use crate::flow::memory::document_bits::{DocumentBits, is_set, ones, set};
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
@@ -59,6 +61,7 @@ pub fn collide_again(
     };
     let own = match shown {
         Shown::Resembling(_) => {
+            spare(run, collided);
             sort_out(run, rule, collided)?;
             std::mem::take(&mut collided.hot_members)
         }
@@ -68,8 +71,12 @@ pub fn collide_again(
         }
     };
     let hot = gather_members(worker, run, &own);
+    // All workers have left out who is spared, or their members would not be known.
+    run.sets.forget_hot_keys();
     let members = hot.len();
-    if members == 0 || run.context.status.failed() {
+    // Pairs of stored ones are known.
+    let is_any_new = hot.docs().any(|doc| !run.sets.is_stored(doc));
+    if !is_any_new || run.context.status.failed() {
         return Ok(());
     }
     drop_hot_pairs(run, &hot, candidates)?;
@@ -136,6 +143,15 @@ fn contents(run: &RunParts, worker: usize, copied: &[u64], mut bits: Vec<u64>) -
         }
     }
     bits
+}
+
+/// Leaves out those members of hot groups that have met whoever they may be accepted with, and groups of such members alone.
+fn spare(run: &RunParts, collided: &mut Collided) {
+    let hot_keys = run.sets.hot_keys();
+    let Some(spared) = hot_keys.spared() else { return };
+    collided.hot_groups.retain(|group| !group.iter().all(|doc| spared.contains(*doc)));
+    let members = ones(std::mem::take(&mut collided.hot_members).into_iter());
+    members.filter(|doc| !spared.contains(*doc)).for_each(|doc| set(&mut collided.hot_members, doc));
 }
 
 /// Leaves of the large hot groups those that look like near-copies of one text in mass; members of the others collide again.

@@ -1,12 +1,15 @@
 //! Postings that are sorted by key to groups of documents, addressed to the workers that own their members.
 
+use std::sync::Arc;
+
 use crate::document::Doc;
-use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
+use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::document_bits::set;
 use crate::flow::operators::collide::addressed::AddressedGroups;
 use crate::flow::records::Posting;
 use crate::flow::results::gathered::Collided;
+use crate::flow::second_collision::spared::HotKeys;
 use crate::limits::{LARGE_HOT_GROUP, MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
 use crate::similarity::{AcceptanceRule, PairTest};
 
@@ -25,6 +28,8 @@ pub struct KeyGrouping {
     among_new: bool,
     /// Members of a hot group that is kept whole. Members of smaller ones collide again.
     kept_whole: usize,
+    /// What is noted of the members of hot groups that may collide again.
+    hot_keys: Arc<HotKeys>,
     /// What goes out.
     pub addressed: AddressedGroups,
     following: Vec<u32>,
@@ -34,7 +39,8 @@ pub struct KeyGrouping {
 
 impl KeyGrouping {
     /// Groups as the configuration of a run wants them.
-    pub fn of(context: &RunContext) -> KeyGrouping {
+    pub fn of(sets: &DocumentSets) -> KeyGrouping {
+        let context = &sets.context;
         let cap = context.cap_of_keys();
         let own = context.rule.map(AcceptanceRule::own);
         let sizes = own.filter(|own| own.limits_sizes());
@@ -56,7 +62,12 @@ impl KeyGrouping {
             (true, true) => usize::MAX,
         };
         let among_new = context.compares_new();
-        KeyGrouping { kept_whole, among_new, ..KeyGrouping::new(sizes, cap, most_expanded, context.topology) }
+        KeyGrouping {
+            kept_whole,
+            among_new,
+            hot_keys: sets.hot_keys(),
+            ..KeyGrouping::new(sizes, cap, most_expanded, context.topology)
+        }
     }
 
     fn new(sizes: Option<PairTest>, cap: usize, most_expanded: usize, topology: Topology) -> KeyGrouping {
@@ -66,6 +77,7 @@ impl KeyGrouping {
             most_expanded,
             among_new: true,
             kept_whole: 0,
+            hot_keys: Arc::default(),
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
             apart: Default::default(),
@@ -102,7 +114,7 @@ impl KeyGrouping {
             let of = |wanted| group.iter().filter(move |posting| is_protected(posting.doc) == wanted);
             let members = || of(true).chain(of(false)).map(|posting| posting.doc);
             if new == 0
-                || protected > 0 && self.sets_aside(group[0].key, (new, protected), members(), collided)
+                || protected > 0 && self.sets_aside((new, protected), members(), ends(group), collided)
             {
                 continue;
             }
@@ -119,7 +131,13 @@ impl KeyGrouping {
     #[inline]
     fn form_one(&mut self, group: &[Posting], of_key: &[Posting], collided: &mut Collided) {
         let members = of_key.iter().chain(group).map(|posting| posting.doc);
-        if self.sets_aside(group[0].key, (group.len(), of_key.len()), members, collided) {
+        // In the order of sizes.
+        let (mut first, mut last) = ends(group);
+        if !of_key.is_empty() {
+            let stored = ends(of_key);
+            (first, last) = (first.min(stored.0), last.max(stored.1));
+        }
+        if self.sets_aside((group.len(), of_key.len()), members, (first, last), collided) {
             return;
         }
         for posting in group.iter().filter(|_| !of_key.is_empty()) {
@@ -137,13 +155,16 @@ impl KeyGrouping {
     #[inline]
     fn sets_aside(
         &self,
-        key: u64,
         (new, stored): (usize, usize),
-        members: impl Iterator<Item = Doc>,
+        members: impl Iterator<Item = Doc> + Clone,
+        (first, last): (&Posting, &Posting),
         collided: &mut Collided,
     ) -> bool {
         let contents = new + stored;
         if self.is_hot(new, stored) {
+            if self.kept_whole > 0 {
+                self.hot_keys.note(members.clone(), (first.size, last.size));
+            }
             if contents < self.kept_whole {
                 members.for_each(|doc| set(&mut collided.hot_members, doc));
             } else {
@@ -155,7 +176,7 @@ impl KeyGrouping {
             return true;
         }
         if self.cap > 0 && contents > self.cap {
-            collided.common.ignore(key, contents as u64, new as u64);
+            collided.common.ignore(first.key, contents as u64, new as u64);
             return true;
         }
         false
@@ -214,6 +235,11 @@ impl KeyGrouping {
             self.following.push((end - at - 1) as u32);
         }
     }
+}
+
+/// The first and the last of the sorted postings of a key.
+fn ends(group: &[Posting]) -> (&Posting, &Posting) {
+    (&group[0], &group[group.len() - 1])
 }
 
 #[cfg(test)]

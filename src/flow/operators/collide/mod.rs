@@ -63,7 +63,7 @@ pub fn collide<'scope>(
             let activator = scope.activator_for(info.address);
             let context = Arc::clone(&sets.context);
             let mut feed = PostingFeed::new(&sets, worker, cap, activator);
-            let mut grouping = KeyGrouping::of(&context);
+            let mut grouping = KeyGrouping::of(&sets);
             let mut contained = (context.rule.and_then(AcceptanceRule::all_of_larger))
                 .map(|_| ContainedGrouping::new(AddressedGroups::new(topology)));
             move |(input, frontier), (copies, copies_frontier), output| {
@@ -80,6 +80,7 @@ pub fn collide<'scope>(
                 let given = feed.give_out(complete, &|doc| is_set(&outcome.copied, doc));
                 let Some((count, mut postings, cap)) = given else { return };
                 outcome.postings += count;
+                sets.note_hot_keys();
                 let stored = match sets.stored() {
                     None => match &contained {
                         Some(_) => protected_beside(&sets, &mut postings),
