@@ -24,6 +24,7 @@ pub(crate) fn exit_code(error: &Error) -> u8 {
         | Error::NotRetained { .. }
         | Error::Unreachable { .. } => WRONG_USE,
         Error::Input { .. }
+        | Error::Undecodable { .. }
         | Error::Refused { .. }
         | Error::InputGone { .. }
         | Error::InputChanged { .. }
@@ -64,6 +65,7 @@ mod tests {
             (Error::config("x"), 2),
             (Error::OutputExists(PathBuf::from("x")), 2),
             (Error::input(path, "x"), 3),
+            (Error::undecodable("x", "x"), 3),
             (refused, 3),
             (Error::Limit("x".into()), 3),
             (Error::damaged(path, 1, "x"), 4),

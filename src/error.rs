@@ -20,6 +20,14 @@ pub enum Error {
         /// What is wrong with it and what to do.
         reason: String,
     },
+    /// An input was read, and cannot be decoded where all of it is needed to write it again (exit code 3).
+    #[error("{}: {reason}", shown(.path))]
+    Undecodable {
+        /// The input as it is shown to people.
+        path: PathBuf,
+        /// What is wrong with it and what to do.
+        reason: String,
+    },
     /// Too large a share of the records was refused, or one was under `--strict` (exit code 3).
     #[error("{rejected} of {} refused ({reason}); the first: {first}", counted(*.records, "record"))]
     Refused {
@@ -340,6 +348,11 @@ impl Error {
     /// An unusable input.
     pub fn input(path: &Path, reason: impl Into<String>) -> Error {
         Error::Input { path: path.to_path_buf(), reason: reason.into() }
+    }
+
+    /// An input that was read, and cannot be written again.
+    pub fn undecodable(shown: &str, reason: impl Into<String>) -> Error {
+        Error::Undecodable { path: shown.into(), reason: reason.into() }
     }
 }
 

@@ -134,6 +134,7 @@
 //! - `read/formats/parquet/objects.rs` - rows as JSON objects
 //! - `read/formats/parquet/texts_as_bytes.rs` - a schema whose texts are bytes, so that none is refused
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
+//! - `read/formats/parquet/undecodable.rs` - rows of which some column cannot be decoded
 //! - `read/formats/parquet/rewritten.rs` - a file that is written again without some of its rows
 //! - `read/formats/arrow/mod.rs` - Arrow: a record is a row of a batch
 //! - `read/formats/arrow/metadata/mod.rs` - what a file says of its columns and batches
@@ -152,6 +153,7 @@
 //! - `read/formats/arrow/rows.rs` - the rows of a unit
 //! - `read/formats/arrow/reread.rs` - reading single rows a second time
 //! - `read/formats/arrow/objects.rs` - rows as JSON objects
+//! - `read/formats/arrow/undecodable.rs` - rows that cannot be written again
 //! - `read/formats/arrow/rewritten/mod.rs` - a file that is written again without some of its rows
 //! - `read/formats/arrow/rewritten/select.rs` - some rows of a batch, moved as they are laid out
 //! - `read/formats/arrow/rewritten/body.rs` - the body of a batch on its way to a file
@@ -702,6 +704,7 @@
 //! - `output/forms/tables.rs` - records as rows of tables, and notes as columns
 //! - `output/forms/leaves.rs` - rows of Arrow as Parquet, with the columns that they have
 //! - `output/forms/shards.rs` - a file that is written, or its parts
+//! - `output/undecodable.rs` - what was read, and cannot be written again
 //! - `output/kept/mod.rs` - the inputs without the removed records
 //! - `output/kept/job.rs` - what one worker does at a time
 //! - `output/kept/nested.rs` - archives that hold files of many records

@@ -208,6 +208,15 @@ fn other_commands_know_files_of_archives() {
     let gone = |name: &str, id: &str| !String::from_utf8(kept[name].clone()).unwrap().contains(id);
     assert!(gone("data/e.jsonl", "e103") && gone("data/d.jsonl.zst", "d103") && kept.len() == files.len());
     // A collection takes them as it takes standard input: with the records, if they are to be read again.
+    dir.alike("load copied a.tar --max-rejected 50%", None).ok();
+    dir.alike("export copied --out none", None)
+        .code(3)
+        .says("data/a.jsonl: cannot be read again: it stood in an archive, and its copy went with the load")
+        .says("make the collection with --store-text");
+    dir.alike("load piped -", Some(lines("a", 0..4).as_bytes())).ok();
+    dir.alike("export piped --out none", None)
+        .code(3)
+        .says("stdin: cannot be read again: it was standard input");
     dir.alike("load c a.tar --store-text --max-rejected 50%", None).ok();
     let documents = dir.alike("documents c --json", None).ok().stdout;
     assert!(documents.contains("\"b59\"") && documents.contains("a.tar/data/b.jsonl.gz"), "{documents}");

@@ -205,6 +205,9 @@ mod tune_doubts;
 mod tune_sampling;
 /// N-gram and threshold chosen from labels, against all pairs, and from a gap.
 mod tune_threshold;
+/// Damage in columns that nobody reads before they are written.
+#[cfg(feature = "parquet")]
+mod undecodable;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// What crosses between processes.

@@ -11,11 +11,11 @@ use alike::error::{Error, Result};
 use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
 use alike::output::{
     FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, RunRecord, Side, Summary,
-    assist_records, left_out, summarise, write_inputs, write_records,
+    assist_records, left_out, refuse_undecodable, summarise, write_inputs, write_records,
 };
 use alike::peers::Peers;
 use alike::progress::{Progress, Stage};
-use alike::read::{Compression, Rejected, Source, admit_read_ahead};
+use alike::read::{Compression, Discovery, Rejected, Source, admit_read_ahead};
 use alike::remote::{Fetched, traffic};
 use alike::report::{Glance, OtherThresholds, ReportRequest, RunReport};
 use alike::resources::Resources;
@@ -39,7 +39,7 @@ use crate::session::run_folder::{RunFolder, close_spool, is_store};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::glance::{is_looked_at, show_glance};
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::stderr::warn_as_json;
+use crate::terminal::stderr::{message, warn, warn_as_json};
 use crate::terminal::summary::print_summary;
 
 /// Deduplicates as the arguments say and reports on standard error.
@@ -79,7 +79,7 @@ pub(super) fn run_as(
     Ok(job.print_profile(summary)?.map(|summary| (summary, glance)))
 }
 
-/// The pipeline.
+/// The pipeline. What is damaged in columns that nobody reads shows where they are written: then all is done again without it.
 fn dedup(
     (options, collections): (&DedupOptions, &[ProtectedCollection]),
     begun: Instant,
@@ -101,8 +101,69 @@ fn dedup(
     if let Some(run) = &options.again {
         run.check_inputs(&mut discovery.sources.clone(), true)?;
     }
+    let (summary, report) = loop {
+        let found = FoundInputs {
+            discovery: &discovery,
+            protected: &protected,
+            stored: &stored,
+            preferred: &preferred,
+            collections,
+            has_page: page.is_some(),
+        };
+        let error = match dedup_found(options, &found, begun, (place, glance), (peers, progress)) {
+            Ok(done) => break done,
+            Err(error) => error,
+        };
+        let own = ProtectedSet::sources_of(&protected);
+        let sources = &mut discovery.sources[own..];
+        // The other processes of a job have ended with the error.
+        if peers.is_some() || !refuse_undecodable(&error, sources, options.form, options.workers, progress)? {
+            return Err(if peers.is_some() { advised(error) } else { error });
+        }
+        place.clear_but(spool.path())?;
+        warn(&format!("{}; the run begins again without the rows that cannot be decoded", message(&error)));
+    };
+    page.zip(report).map_or(Ok(()), |(page, report)| page.write(&report, place.path()))?;
+    close_spool(spool, place.path())?;
+    progress.check()?;
+    if let Some(RunFolder::Output(staging)) = held.take() {
+        staging.commit(progress)?;
+    }
+    Ok(summary)
+}
+
+/// The error of a file that cannot be written, with what to do where no other run is made of it.
+fn advised(error: Error) -> Error {
+    match error {
+        Error::Undecodable { path, reason } => {
+            let advice = "a run of one process refuses such rows, and goes on";
+            Error::Undecodable { path, reason: format!("{reason}; {advice}") }
+        }
+        error => error,
+    }
+}
+
+/// The inputs of a run, as they were found.
+struct FoundInputs<'a> {
+    discovery: &'a Discovery,
+    protected: &'a [ProtectedSet],
+    stored: &'a [(u32, Snapshot)],
+    preferred: &'a [String],
+    collections: &'a [ProtectedCollection],
+    has_page: bool,
+}
+
+/// Deduplicates what was found, and writes all but the page about it.
+fn dedup_found(
+    options: &DedupOptions,
+    found: &FoundInputs<'_>,
+    begun: Instant,
+    (place, glance): (&RunFolder, &mut Option<Glance>),
+    (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
+) -> Result<(Summary, Option<RunReport>)> {
+    let FoundInputs { discovery, protected, stored, preferred, collections, has_page } = *found;
     let mut config = options.config.clone();
-    let counting = resources(options, spool.path(), None);
+    let counting = resources(options, place.path(), None);
     let named = options.lexicon.as_deref();
     // Stored documents were sketched by the lexicon of their collection.
     let lexicon = match stored.is_empty() {
@@ -114,19 +175,24 @@ fn dedup(
         let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
         peers.broadcast(&DedupTask {
             sources,
-            protected: protected.clone(),
+            protected: protected.to_vec(),
             stored,
             config: config.clone(),
         })?;
     }
-    let task = DedupTask { sources: discovery.sources.clone(), protected, stored: Vec::new(), config };
+    let task = DedupTask {
+        sources: discovery.sources.clone(),
+        protected: protected.to_vec(),
+        stored: Vec::new(),
+        config,
+    };
     let with = || resources(options, place.path(), peers.cloned());
-    let lowest = lowest(options, &task, &stored, with(), progress)?;
+    let lowest = lowest(options, &task, stored, with(), progress)?;
     let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
     let request = Request {
         lexicon,
         observation: options.observation()?,
-        ..request(options, task, &stored, with(), progress)?
+        ..request(options, task, stored, with(), progress)?
     };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
@@ -142,7 +208,7 @@ fn dedup(
     let summarised = || -> Result<Summary> {
         let kinds = related.map(|related| KindTable::new(&outcome.findings, related));
         let prefer = preferred.iter().map(|name| RunRecord::kept_name(name)).collect();
-        Ok(Summary { kinds, prefer, ..summarise(&discovery, &outcome, &rejected)? })
+        Ok(Summary { kinds, prefer, ..summarise(discovery, &outcome, &rejected)? })
     };
     let report = || {
         RunReport::new(ReportRequest {
@@ -155,9 +221,9 @@ fn dedup(
             other,
         })
     };
-    let report = page.map(|page| Ok((page, report()?))).transpose()?;
+    let report = has_page.then(report).transpose()?;
     if !options.quiet {
-        let by = report.as_ref().map_or(&[][..], |(_, report)| &report.fields);
+        let by = report.as_ref().map_or(&[][..], |report| &report.fields);
         warn_of_missing_fields(&outcome, &summarised()?, by);
     }
     if is_looked_at(options.quiet, options.json_progress) {
@@ -166,8 +232,7 @@ fn dedup(
     let RunFolder::Output(staging) = place else {
         let peers = peers.map(|peers| &**peers);
         let fetched = fetched(&discovery.sources, peers)?;
-        report.map_or(Ok(()), |(page, report)| page.write(&report, place.path()))?;
-        return Ok(finish(options, begun, peers, Summary { fetched, ..summarised()? }));
+        return Ok((finish(options, begun, peers, Summary { fetched, ..summarised()? }), report));
     };
     let run = &outcome.run;
     let bytes: u64 = run.documents.own_sources().iter().map(|source| source.bytes).sum();
@@ -178,17 +243,11 @@ fn dedup(
     let mut summary = summarised()?;
     options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
     summary.fetched = fetched(&discovery.sources, peers)?;
-    let run = options.out.as_ref().map(|_| record(options, &preferred, collections));
+    let run = options.out.as_ref().map(|_| record(options, preferred, collections));
     let summary = Summary { run, ..finish(options, begun, peers, summary) };
     summary.write(staging.path())?;
     write_inputs(staging.path(), documents)?;
-    report.map_or(Ok(()), |(page, report)| page.write(&report, staging.path()))?;
-    close_spool(spool, staging.path())?;
-    progress.check()?;
-    if let Some(RunFolder::Output(staging)) = held.take() {
-        staging.commit(progress)?;
-    }
-    Ok(summary)
+    Ok((summary, report))
 }
 
 /// The run that tells what thresholds below that of `options` come to, if it was asked for.
@@ -322,7 +381,9 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
     if !options.dry_run && !writes_to_store(options) {
         progress.enter(Stage::Write, 0);
         let set = RecordSet { sources: &sources[own..], fields: &fields, choice: options.form };
-        options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress))?;
+        let assisted =
+            options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress));
+        assisted.map_err(advised)?;
     }
     fetched(&sources, Some(peers)).map(drop)
 }

@@ -49,6 +49,14 @@ impl RunFolder {
         }
     }
 
+    /// Removes what a run has written that begins again; the folder `stays`.
+    pub(crate) fn clear_but(&self, stays: &Path) -> Result<()> {
+        match self {
+            RunFolder::Output(staging) => staging.clear_but(stays),
+            RunFolder::Nowhere(_) => Ok(()),
+        }
+    }
+
     /// Writes the summary, and gives the folder its name, if it is an output.
     pub(crate) fn finish(self, summary: &Value, progress: &Arc<Progress>) -> Result<()> {
         let RunFolder::Output(staging) = self else { return Ok(()) };

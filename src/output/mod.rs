@@ -20,6 +20,7 @@ mod rows;
 mod staging;
 mod summary;
 mod svg;
+mod undecodable;
 
 pub use chosen::{Chosen, LeftOut, Side};
 pub use figures::count;
@@ -51,3 +52,4 @@ pub use rows::{
 pub use staging::Staging;
 pub use summary::{AgainstFigures, CommonShingles, InputFigures, Skipped, StageSeconds, Summary};
 pub use svg::Chart;
+pub use undecodable::refuse_undecodable;

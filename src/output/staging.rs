@@ -74,6 +74,24 @@ impl Staging {
         self.folder.path()
     }
 
+    /// Removes all that was written to it, but for a folder in it that `stays`.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn clear_but(&self, stays: &Path) -> Result<()> {
+        let entries = fs::read_dir(self.path()).map_err(|e| Error::io(self.path(), "read", e))?;
+        for entry in entries {
+            let path = entry.map_err(|e| Error::io(self.path(), "read", e))?.path();
+            let removed = match path.is_dir() {
+                _ if path == stays || path.file_name() == Some(OsStr::new(LOCK)) => Ok(()),
+                true => fs::remove_dir_all(&path),
+                false => fs::remove_file(&path),
+            };
+            removed.map_err(|e| Error::io(&path, "remove", e))?;
+        }
+        Ok(())
+    }
+
     /// Gives the folder its final name, and never replaces anything that appeared there meanwhile. A process that is
     /// killed within this leaves no half of it under that name.
     ///

@@ -37,12 +37,13 @@ pub use bytes::{
 pub use codec::{Boundaries, Describer};
 pub use date::{Day, day, month_of, written_month};
 pub use field::{FieldPath, Fields, OBSERVED_FIELDS};
+pub(crate) use find::STDIN;
 pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{
     ArrowSource, ArrowTable, BatchFate, ColumnBatch, ColumnRows, FileRange, LeafCells, LeafValues,
-    ParquetSource, PutBatch, row_objects,
+    ParquetSource, PutBatch, row_objects, undecodable_rows,
 };
 pub use formats::{MemberFate, NewContent, ZipSource, rewrite_tar, text_member};
 #[cfg(feature = "pdf")]
@@ -60,7 +61,7 @@ pub use reread::{
     stays_empty, stored_pieces, stored_record,
 };
 pub(crate) use source::{Cuts, from_anywhere};
-pub use source::{Extent, Source, Unit};
+pub use source::{Extent, Source, UndecodableRows, Unit};
 pub use unit::{UnitReader, units};
 
 use crate::limits::sized;

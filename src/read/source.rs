@@ -68,9 +68,20 @@ pub(crate) struct Cuts {
     pub(crate) places: Vec<u64>,
     /// How many rows there are, if places are rows, and not bytes.
     pub(crate) rows: Option<RowCount>,
+    /// The rows, ascending, that are refused whatever stands in the columns that are read.
+    pub(crate) undecodable: Vec<UndecodableRows>,
     /// What was read of the file when it was opened.
     #[serde(skip)]
     pub(crate) kept: FromBefore,
+}
+
+/// Rows of which some column cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct UndecodableRows {
+    /// Which.
+    pub rows: Range<u64>,
+    /// The reason.
+    pub why: String,
 }
 
 /// Rows of a file.
@@ -148,6 +159,68 @@ impl Source {
     pub(crate) fn is_read_again_soon(&self) -> bool {
         let of_lines = matches!(self.format, Format::JsonLines | Format::Csv { .. });
         of_lines && self.compression == Compression::None && self.object.is_none()
+    }
+
+    /// Refuses some rows, which are ascending, beside those that are refused already; whether any of them was not.
+    pub fn refuse_rows(&mut self, rows: Vec<UndecodableRows>) -> bool {
+        let known = &mut self.cuts.undecodable;
+        let mut is_new = false;
+        for refused in rows {
+            let at = known.partition_point(|earlier| earlier.rows.end <= refused.rows.start);
+            let is_known = known.get(at).is_some_and(|earlier| earlier.rows.start <= refused.rows.start);
+            if !is_known && !refused.rows.is_empty() {
+                known.retain(|earlier| !refused.rows.contains(&earlier.rows.start));
+                known.insert(at, refused);
+                is_new = true;
+            }
+        }
+        is_new
+    }
+
+    /// The rows that are refused whatever they hold, ascending.
+    pub fn undecodable_rows(&self) -> &[UndecodableRows] {
+        &self.cuts.undecodable
+    }
+
+    /// Refuses all rows that are not refused already; whether there were any.
+    pub fn refuse_all_rows(&mut self, why: &str) -> bool {
+        let mut from = 0;
+        let mut rest = Vec::new();
+        let ends = self.cuts.undecodable.iter().map(|refused| (refused.rows.start, refused.rows.end));
+        for (start, end) in ends.chain([(self.length(), self.length())]) {
+            rest.push(UndecodableRows { rows: from..start, why: why.to_owned() });
+            from = end;
+        }
+        self.refuse_rows(rest)
+    }
+
+    /// The rows that are refused whatever they hold, from the one that has `row` on.
+    pub(crate) fn refused_from(&self, row: u64) -> Option<&UndecodableRows> {
+        let refused = &self.cuts.undecodable;
+        refused.get(refused.partition_point(|refused| refused.rows.end <= row))
+    }
+
+    /// Whether all of some rows are refused whatever they hold.
+    pub(crate) fn refuses(&self, rows: &Range<u64>) -> bool {
+        let mut row = rows.start;
+        while let Some(refused) = self.refused_from(row).filter(|refused| refused.rows.start <= row) {
+            row = refused.rows.end;
+        }
+        row >= rows.end
+    }
+
+    /// Whether all of its rows are refused whatever they hold, so that nothing of it can be written.
+    pub(crate) fn is_refused(&self) -> bool {
+        !self.cuts.undecodable.is_empty() && self.refuses(&(0..self.length()))
+    }
+
+    /// The stretches of some rows, as units and faults divide them.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn stretches(&self, rows: &Range<u64>) -> Vec<Range<u64>> {
+        let within = self.cuts.places.iter().filter(|place| rows.start < **place && **place < rows.end);
+        let mut from = rows.start;
+        let ends = within.copied().chain([rows.end]);
+        ends.map(|end| std::mem::replace(&mut from, end)..end).filter(|stretch| !stretch.is_empty()).collect()
     }
 
     /// Whether its places are rows of columns.

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use alike::document::Position;
+use alike::error::Error;
+use alike::output::{Chosen, FormChoice, Hands, Side, refuse_undecodable, write_kept};
+use alike::progress::Progress;
 use alike::read::{
     Extent, FieldPath, Fields, MissingText, Record, RecordRoom, Refusal, Sink, Source, UnitReader, discover,
-    units,
+    rows as rows_of, units,
 };
 use serde_json::Value;
 
@@ -89,6 +92,36 @@ pub(crate) fn read_in_turn(source: &Source, target: u64, fields: &Arc<Fields>, w
         *earlier = reader.at_hand();
     }
     sink.seen
+}
+
+/// After an error of writing: a file without the rows that cannot be decoded is written, whatever is wrong with them.
+pub(crate) fn written_in_another_run(source: &Source, fields: &Arc<Fields>, error: Error, what: &str) {
+    let (mut sources, mut error) = ([source.clone()], error);
+    for _ in 0..3 {
+        assert!(matches!(error, Error::Undecodable { .. }), "{what}: {error}");
+        let refused =
+            refuse_undecodable(&error, &mut sources, FormChoice::default(), 2, &Progress::default()).unwrap();
+        assert!(refused, "{what}: {error}");
+        let (seen, _) = read(&sources[0], 1, fields);
+        assert_eq!(seen, read(&sources[0], u64::MAX, fields).0, "{what}: other rows in other units");
+        let mut gone: BTreeSet<u64> = (0..rows_of(source).unwrap().unwrap()).collect();
+        for seen in &seen {
+            if let Seen::Document { offset, .. } = seen
+                && offset % 3 > 0
+            {
+                gone.remove(offset);
+            }
+        }
+        let gone = vec![gone.into_iter().collect()];
+        let folder = tempfile::tempdir().unwrap();
+        let hands = Hands { workers: 2, peers: None };
+        let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
+        match write_kept(folder.path(), &sources, chosen, hands, &Progress::default()) {
+            Ok(written) => return assert!(written.files <= 1),
+            Err(other) => error = other,
+        }
+    }
+    panic!("{what}: {error}");
 }
 
 /// Rows with near copies, nulls, lists of every kind, and some that have no text.

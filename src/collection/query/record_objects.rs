@@ -66,7 +66,12 @@ impl Snapshot {
             }
             let read = entry.open_watched(progress);
             match read.and_then(|source| from_file((&source, file), &fields, (ids, &wanted), each)) {
-                Err(error @ (Error::Input { .. } | Error::Changed(_) | Error::Io { .. })) => {
+                Err(
+                    error @ (Error::Input { .. }
+                    | Error::Undecodable { .. }
+                    | Error::Changed(_)
+                    | Error::Io { .. }),
+                ) => {
                     failures.push(error.to_string());
                 }
                 read => read?,

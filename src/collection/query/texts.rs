@@ -118,9 +118,9 @@ impl Snapshot {
 fn told<T>(outcome: Result<T>) -> Result<std::result::Result<T, String>> {
     match outcome {
         Ok(value) => Ok(Ok(value)),
-        Err(error @ (Error::Input { .. } | Error::Changed(_) | Error::Io { .. })) => {
-            Ok(Err(error.to_string()))
-        }
+        Err(
+            error @ (Error::Input { .. } | Error::Undecodable { .. } | Error::Changed(_) | Error::Io { .. }),
+        ) => Ok(Err(error.to_string())),
         Err(error) => Err(error),
     }
 }

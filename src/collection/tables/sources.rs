@@ -1,7 +1,7 @@
 //! Where documents came from: the files that loads read, and opening them again.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::reader::RunReader;
@@ -12,7 +12,7 @@ use crate::collection::tables::document::{pack, unpack, wide, words_of};
 use crate::collection::tables::rows::columns;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::read::{Compression, Cuts, Format, Source, file_digests, from_anywhere};
+use crate::read::{Compression, Cuts, Format, STDIN, Source, file_digests, from_anywhere};
 
 /// A file that a load read, as it was then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,12 +105,7 @@ impl SourceEntry {
     /// Those of [`SourceEntry::open`].
     pub fn open_watched(&self, progress: &Progress) -> Result<Source> {
         if !self.reopens {
-            let shown = PathBuf::from(&self.shown);
-            return Err(Error::input(
-                &shown,
-                "cannot be read again: it was standard input, has a path that is not UTF-8, or was unreadable; load its \
-                 documents from a file, or keep texts with --store-text",
-            ));
+            return Err(Error::input(Path::new(&self.shown), self.why_gone()));
         }
         let source = Source {
             path: PathBuf::from(&self.path),
@@ -130,6 +125,24 @@ impl SourceEntry {
             apart: Vec::new(),
         };
         source.again(self.digest, progress)
+    }
+
+    /// Why a file that does not reopen cannot be read again, and what to do.
+    fn why_gone(&self) -> String {
+        let (why, instead) = match self.path.as_str() {
+            "" if self.shown == STDIN => ("it was standard input", "load its documents from a file"),
+            "" => (
+                "it stood in an archive, and its copy went with the load",
+                "unpack the archive, and load the folder into a new collection",
+            ),
+            _ => (
+                "its path is not UTF-8, or it could not be read to its end when it was loaded",
+                "load its documents from another file",
+            ),
+        };
+        format!(
+            "cannot be read again: {why}; {instead}, or make the collection with --store-text, which keeps all records"
+        )
     }
 
     /// Writes the names into the heap being written: where they start.

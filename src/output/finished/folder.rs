@@ -220,8 +220,11 @@ impl FinishedRun {
         if let Some(new) = new.filter(|_| all) {
             return Err(self.gone(Path::new(&new.shown), "was not there then; move it away"));
         }
-        let known: BTreeSet<&str> = files().map(|row| &*row.file).collect();
-        sources.retain(|source| known.contains(&*source.shown));
+        let known: BTreeMap<&str, &InputRow> = files().map(|row| (&*row.file, row)).collect();
+        sources.retain(|source| known.contains_key(&*source.shown));
+        for source in sources {
+            source.refuse_rows(known[&*source.shown].undecodable.clone());
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::flow::RunDocuments;
 use crate::output::rows::Rows;
-use crate::read::{Delimiter, FormatHint};
+use crate::read::{Delimiter, FormatHint, UndecodableRows};
 use crate::threshold::Threshold;
 
 /// The form of what is kept. Folders of another one are not asked.
@@ -89,6 +89,9 @@ pub struct InputRow {
     /// Whether it is a collection, and no file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collection: bool,
+    /// Rows that were refused when the file was written, for columns that nobody had read before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undecodable: Vec<UndecodableRows>,
 }
 
 impl RunRecord {
@@ -161,6 +164,7 @@ pub fn write_inputs(folder: &Path, documents: &RunDocuments) -> Result<()> {
             against: sets.next().cloned(),
             stream: !source.can_be_found_again(),
             collection: documents.replays.contains_key(&file),
+            undecodable: source.undecodable_rows().to_vec(),
         })?;
     }
     rows.finish().map(drop)

@@ -47,7 +47,7 @@ impl Nesting {
         self.members.get(&source).map_or(&[], Vec::as_slice)
     }
 
-    /// What is removed, with the members that go, or are all that goes, as a whole: files of one record.
+    /// What is removed, with the members that go, or are all that goes, as a whole: files of one record, and those that are refused.
     pub(super) fn with_whole_members<'a>(
         &self,
         sources: &[Source],
@@ -57,7 +57,9 @@ impl Nesting {
         for (archive, members) in &self.members {
             let goes = |member: &&usize| {
                 let is_written = leaves_file(sources, chosen, **member);
-                is_one_record(sources[**member].format) && is_written == (chosen.side == Side::Removed)
+                let source = &sources[**member];
+                let is_whole = is_one_record(source.format) || source.is_refused();
+                is_whole && is_written == (chosen.side == Side::Removed)
             };
             let places = members.iter().filter(goes).filter_map(|at| sources[*at].place_in_archive());
             let places: Vec<u64> = places.map(|(place, _)| place).collect();
@@ -71,8 +73,11 @@ impl Nesting {
     }
 }
 
-/// Whether a source leaves a file by itself: of what is kept, unless it is one record, which goes.
+/// Whether a source leaves a file by itself: of what is kept, unless it is one record, which goes, or is refused as a whole.
 fn leaves_file(sources: &[Source], chosen: Chosen<'_>, source: usize) -> bool {
+    if sources[source].is_refused() {
+        return false;
+    }
     let loses = !chosen.removed[source].is_empty();
     let one = is_one_record(sources[source].format);
     match chosen.side {

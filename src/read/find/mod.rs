@@ -13,3 +13,4 @@ pub use discover::{discover, discover_as};
 pub(super) use foreign::Foreign;
 pub use gathering::Discovery;
 pub use names::names_apart;
+pub(crate) use spool::STDIN;

@@ -11,6 +11,9 @@ use crate::read::formats::codec;
 use crate::read::head::FoundBy;
 use crate::read::source::Source;
 
+/// How standard input is shown to people.
+pub(crate) const STDIN: &str = "stdin";
+
 /// Copies `input` to a file in the folder `spool`, as it is, and names it by its content.
 pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Result<Source> {
     fs::create_dir_all(spool).map_err(|error| Error::io(spool, "create", error))?;
@@ -32,7 +35,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     let format = codec(source.format).extension();
     source.name = format!("stdin.{format}{}", source.compression.suffix());
     source.path = spool.join(&source.name);
-    source.shown = "stdin".to_owned();
+    source.shown = STDIN.to_owned();
     source.lasting = false;
     fs::rename(&raw, &source.path).map_err(|error| Error::io(&source.path, "create", error))?;
     Ok(source)

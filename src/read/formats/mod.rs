@@ -36,7 +36,11 @@ use super::find::Foreign;
 use super::format::{Compression, Delimiter, Format, FormatName};
 use super::head::FileHead;
 use super::source::Source;
+#[cfg(feature = "parquet")]
+use super::source::UndecodableRows;
 use crate::error::Result;
+#[cfg(feature = "parquet")]
+use crate::progress::Progress;
 pub use archive::{MemberFate, NewContent, ZipSource, rewrite_tar};
 use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
@@ -188,6 +192,23 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
     match source.format {
         Format::Arrow => arrow::row_objects(source, each),
         _ => parquet::row_objects(source, each),
+    }
+}
+
+/// The rows of a source that cannot be written again, if its records are rows: as reading divides them, or by whole row groups.
+///
+/// # Errors
+/// [`Error::Undecodable`](crate::error::Error::Undecodable) of a file that makes no sense as a whole, and what is no fault of it.
+#[cfg(feature = "parquet")]
+pub fn undecodable_rows(
+    source: &Source,
+    whole_groups: bool,
+    progress: &Progress,
+) -> Result<Vec<UndecodableRows>> {
+    match source.format {
+        Format::Parquet => parquet::undecodable_rows(source, whole_groups, progress),
+        Format::Arrow => arrow::undecodable_rows(source, progress),
+        _ => Ok(Vec::new()),
     }
 }
 

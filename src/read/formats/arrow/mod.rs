@@ -9,6 +9,7 @@ mod reread;
 mod rewritten;
 mod rows;
 mod tables;
+mod undecodable;
 
 use std::io;
 use std::ops::Range;
@@ -19,6 +20,7 @@ pub use self::objects::row_objects;
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
 pub use self::tables::{ArrowTable, LeafCells, LeafValues};
+pub use self::undecodable::undecodable_rows;
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};

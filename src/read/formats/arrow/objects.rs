@@ -29,17 +29,22 @@ const ROWS: usize = sized(64, 3);
 /// # Errors
 /// [`Error::Input`] of what cannot be decoded or has no form in JSON, and what `each` gives.
 pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+    let told = |error: &io::Error| {
+        let advice = "leave --to out to have the rows as they are stored";
+        format!("cannot be written as JSON: {}; {advice}", said(error))
+    };
     let failed = |error: io::Error| match no_damage(source, error) {
         Err(error) => error,
-        Ok(error) => {
-            let advice = "leave --to out to have the rows as they are stored";
-            Error::input(&source.path, format!("cannot be written as JSON: {}; {advice}", said(&error)))
-        }
+        Ok(error) => Error::undecodable(&source.shown, told(&error)),
     };
     let file = ArrowFile::open(source).map_err(failed)?;
-    file.layout.schema.fields.iter().try_for_each(has_form).map_err(failed)?;
+    let formless = file.layout.schema.fields.iter().try_for_each(has_form);
+    formless.map_err(|error| Error::input(&source.path, told(&error)))?;
     let mut held = HeldDictionaries::default();
     for (batch, place) in file.layout.batches.iter().enumerate() {
+        if source.refuses(&place.rows()) {
+            continue;
+        }
         let mut columns = all_columns(&file, batch, &mut held).map_err(failed)?;
         let mut at = 0;
         while at < place.rows {

@@ -106,7 +106,23 @@ impl BatchRows {
     fn stretch_end(&self) -> u64 {
         let places = &self.source.cuts.places;
         let after = places.partition_point(|place| *place <= self.row);
-        places.get(after).copied().unwrap_or(self.end).min(self.end)
+        let end = places.get(after).copied().unwrap_or(self.end).min(self.end);
+        let refused = self.source.refused_from(self.row).map(|refused| refused.rows.start);
+        refused.filter(|start| *start > self.row).map_or(end, |start| start.min(end))
+    }
+
+    /// Refuses the rows up to `end`.
+    fn refuse(&mut self, end: u64, why: String, sink: &mut dyn Sink) {
+        self.columns = None;
+        let refusal = Refusal::Rows { rows: end - self.row, why };
+        sink.refuse(self.position(self.row), self.count.saturating_add(1), refusal);
+        self.pass(end);
+    }
+
+    /// Why the next row is refused whatever it holds, if it is.
+    fn refused(&self) -> Option<String> {
+        let refused = self.source.refused_from(self.row).filter(|refused| refused.rows.start <= self.row);
+        refused.map(|refused| refused.why.clone())
     }
 
     /// Reads some rows of the stretch that ends before `end`.
@@ -195,15 +211,16 @@ impl Records for BatchRows {
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
         if self.row < self.end && self.open(sink)? {
             let end = self.stretch_end();
-            match self.step(end) {
+            let step = match self.refused() {
+                Some(why) => Err(why),
+                None => match self.step(end) {
+                    Ok(cells) => Ok(cells),
+                    Err(error) => Err(said(&no_damage(&self.source, error)?)),
+                },
+            };
+            match step {
                 Ok(cells) => self.hand_on(&cells, sink)?,
-                Err(error) => {
-                    self.columns = None;
-                    let error = no_damage(&self.source, error)?;
-                    let refusal = Refusal::Rows { rows: end - self.row, why: said(&error) };
-                    sink.refuse(self.position(self.row), self.count.saturating_add(1), refusal);
-                    self.pass(end);
-                }
+                Err(why) => self.refuse(end, why, sink),
             }
         }
         if self.row < self.end {

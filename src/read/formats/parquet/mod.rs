@@ -14,6 +14,7 @@ mod rewritten;
 mod rows;
 mod texts_as_bytes;
 mod thrift;
+mod undecodable;
 
 use crate::limits::sized;
 use std::io;
@@ -28,6 +29,7 @@ pub use self::objects::row_objects;
 pub use self::rewritten::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
 pub(super) use self::rows::row_record;
+pub use self::undecodable::undecodable_rows;
 
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};
 use crate::read::field::Fields;

@@ -32,7 +32,7 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
     let failed = |error| {
         let said = super::rows::said(&error);
         let advice = "leave --to out to have the rows as they are stored";
-        Error::input(&source.path, format!("cannot be written as JSON: {said}; {advice}"))
+        Error::undecodable(&source.shown, format!("cannot be written as JSON: {said}; {advice}"))
     };
     let file = ParquetSource::open(source)?;
     let schema =
@@ -40,6 +40,11 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
     let (mut row, mut object) = (0, Vec::new());
     for group in 0..file.metadata().num_row_groups() {
         let rows = file.metadata().row_group(group).num_rows().max(0);
+        let end = row + rows as u64;
+        if source.refuses(&(row..end)) {
+            row = end;
+            continue;
+        }
         let types = group_of(&schema, rows).map_err(failed)?;
         let reader = ObjectGroup { file: &file, group, types };
         let tree = TreeBuilder::new().with_batch_size(BATCH);

@@ -72,9 +72,9 @@ impl ParquetSource {
     /// What is wrong with a source, for people.
     pub fn failed(source: &Source, error: ParquetError) -> Error {
         // A copy of a file in an archive is gone when this is read.
-        let shown = Path::new(&source.shown);
-        between(shown, error).unwrap_or_else(|error| {
-            Error::input(shown, format!("cannot be written without some of its rows: {}", said(&error)))
+        let shown = &source.shown;
+        between(Path::new(shown), error).unwrap_or_else(|error| {
+            Error::undecodable(shown, format!("cannot be written without some of its rows: {}", said(&error)))
         })
     }
 

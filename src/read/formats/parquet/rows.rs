@@ -104,7 +104,23 @@ impl RowRecords {
     fn stretch_end(&self) -> u64 {
         let places = &self.source.cuts.places;
         let after = places.partition_point(|place| *place <= self.row);
-        places.get(after).copied().unwrap_or(self.end).min(self.end)
+        let end = places.get(after).copied().unwrap_or(self.end).min(self.end);
+        let refused = self.source.refused_from(self.row).map(|refused| refused.rows.start);
+        refused.filter(|start| *start > self.row).map_or(end, |start| start.min(end))
+    }
+
+    /// Refuses the rows up to `end`.
+    fn refuse(&mut self, end: u64, why: String, sink: &mut dyn Sink) {
+        self.columns = None;
+        let refusal = Refusal::Rows { rows: end - self.row, why };
+        sink.refuse(self.position(self.row), self.count.saturating_add(1), refusal);
+        self.pass(end);
+    }
+
+    /// Why the next row is refused whatever it holds, if it is.
+    fn refused(&self) -> Option<String> {
+        let refused = self.source.refused_from(self.row).filter(|refused| refused.rows.start <= self.row);
+        refused.map(|refused| refused.why.clone())
     }
 
     /// Reads some rows of the stretch that ends before `end`.
@@ -126,6 +142,17 @@ impl RowRecords {
             self.columns = None;
         }
         Ok(cells)
+    }
+
+    /// What is wrong with the next rows. What is no fault of theirs is an error.
+    fn fault(&self, error: ParquetError) -> Result<String> {
+        match between(&self.source.path, error) {
+            Ok(error) => Err(error),
+            Err(error) => match self.memory.unfit() {
+                Some(bytes) => Err(Error::input(&self.source.path, no_room(self.row, bytes))),
+                None => Ok(said(&error)),
+            },
+        }
     }
 
     /// Hands on what a step read.
@@ -160,21 +187,16 @@ impl Records for RowRecords {
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
         if self.row < self.end && self.open(sink)? {
             let end = self.stretch_end();
-            match self.step(end) {
+            let step = match self.refused() {
+                Some(why) => Err(why),
+                None => match self.step(end) {
+                    Ok(cells) => Ok(cells),
+                    Err(error) => Err(self.fault(error)?),
+                },
+            };
+            match step {
                 Ok(cells) => self.hand_on(&cells, sink)?,
-                Err(error) => {
-                    self.columns = None;
-                    let error = match between(&self.source.path, error) {
-                        Ok(error) => return Err(error),
-                        Err(error) => error,
-                    };
-                    if let Some(bytes) = self.memory.unfit() {
-                        return Err(Error::input(&self.source.path, no_room(self.row, bytes)));
-                    }
-                    let refusal = Refusal::Rows { rows: end - self.row, why: said(&error) };
-                    sink.refuse(self.position(self.row), self.count.saturating_add(1), refusal);
-                    self.pass(end);
-                }
+                Err(why) => self.refuse(end, why, sink),
             }
         }
         if !self.columns.as_ref().is_some_and(FieldColumns::is_long) {

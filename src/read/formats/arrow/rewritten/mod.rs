@@ -5,7 +5,6 @@ mod select;
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::Path;
 
 use self::body::BodyWriter;
 use self::select::{BatchSelection, copy, count, head_with};
@@ -81,8 +80,8 @@ impl ArrowSource {
             Ok(error) => {
                 let why = said(&error);
                 // A copy of a file in an archive is gone when this is read.
-                Error::input(
-                    Path::new(&source.shown),
+                Error::undecodable(
+                    &source.shown,
                     format!("cannot be written without some of its rows: {why}"),
                 )
             }

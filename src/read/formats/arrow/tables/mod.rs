@@ -243,13 +243,17 @@ fn encoded(field: &ArrowField) -> ArrowField {
 }
 
 fn refused(source: &Source, what: &str) -> Error {
+    Error::input(&source.path, told(what))
+}
+
+fn told(what: &str) -> String {
     let advice = "leave --to out to have the rows as they are stored";
-    Error::input(&source.path, format!("cannot be written as Parquet: {what}; {advice}"))
+    format!("cannot be written as Parquet: {what}; {advice}")
 }
 
 fn failed(source: &Source, error: io::Error) -> Error {
     match no_damage(source, error) {
-        Ok(error) => refused(source, &said(&error)),
+        Ok(error) => Error::undecodable(&source.shown, told(&said(&error))),
         Err(error) => error,
     }
 }

@@ -75,6 +75,75 @@ pub(super) fn check_levels(
     Ok(())
 }
 
+/// The longest row of a repeated column that ends in a page or goes on behind it, in values, and how many of these the last one has
+/// so far. `open` are the values that the row before has so far; `bytes` are those of repetition levels where the header tells them.
+pub(super) fn longest_row(
+    column: &ColumnDescriptor,
+    repetition: Encoding,
+    values: u32,
+    bytes: Option<u32>,
+    open: u64,
+    page: &[u8],
+) -> Result<(u64, u64)> {
+    let most = column.max_rep_level();
+    let levels = match (bytes, repetition) {
+        (Some(bytes), _) => page.get(..bytes as usize),
+        (None, Encoding::RLE) => page.get(4..level_bytes(most, repetition, values, page)?),
+        // Nobody has written that for ten years: as if all values were one row.
+        _ => return Ok((open + u64::from(values), open + u64::from(values))),
+    };
+    let mut rows = RowLengths { open, longest: open };
+    rows.add(levels.ok_or_else(too_short)?, width(most), u64::from(values))?;
+    Ok((rows.longest, rows.open))
+}
+
+/// Lengths of rows by their repetition levels: one begins with each zero.
+struct RowLengths {
+    open: u64,
+    longest: u64,
+}
+
+impl RowLengths {
+    /// Adds the first of the levels that stand in runs, each of `bits` bits.
+    fn add(&mut self, levels: &[u8], bits: u64, values: u64) -> Result<()> {
+        let (mut at, mut left) = (0, values);
+        while left > 0 && at < levels.len() {
+            let mut compact = Compact::new(&levels[at..]);
+            let head = compact.unsigned()?;
+            at += compact.position();
+            if head == 0 {
+                break;
+            }
+            if head & 1 == 1 {
+                let bytes = usize::try_from((head >> 1).saturating_mul(bits)).unwrap_or(usize::MAX);
+                let packed = &levels[at..levels.len().min(at.saturating_add(bytes))];
+                let count = (packed.len() as u64 * 8 / bits).min(left);
+                (0..count).for_each(|value| self.value(level(packed, bits, value) == 0, 1));
+                (at, left) = (at + packed.len(), left - count);
+            } else {
+                let end = levels.len().min(at + bits.div_ceil(8) as usize);
+                let count = left.min(head >> 1);
+                let is_zero = levels[at..end].iter().all(|byte| *byte == 0);
+                self.value(is_zero, if is_zero { 1 } else { count });
+                (at, left) = (end, left - count);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds values, of which each begins a row or none does.
+    fn value(&mut self, begins: bool, count: u64) {
+        self.open = if begins { count } else { self.open + count };
+        self.longest = self.longest.max(self.open);
+    }
+}
+
+/// A level of several that stand side by side, the first in the lowest bits.
+fn level(packed: &[u8], bits: u64, number: u64) -> u64 {
+    let bit = |at: u64| u64::from(packed[(at / 8) as usize] >> (at % 8) & 1);
+    (0..bits).map(|within| bit(number * bits + within) << within).sum()
+}
+
 /// Whether so many levels stand in runs, each of `bits` bits. A run without a length ends them.
 fn has_levels(levels: &[u8], bits: u64, wanted: u64) -> Result<bool> {
     let (mut at, mut found) = (0, 0u64);
@@ -153,6 +222,57 @@ fn differences(bytes: &[u8], most: u32) -> Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_as_long_as_their_levels_say() {
+        let of = |levels: &[u8], bits, values, open| {
+            let mut rows = RowLengths { open, longest: open };
+            rows.add(levels, bits, values).expect("numbers");
+            (rows.longest, rows.open)
+        };
+        // A row of one, one of six, and one that goes on.
+        let runs = [1 << 1, 0, 1 << 1, 0, 5 << 1, 1, 1 << 1 | 1, 0b1111_1110];
+        assert_eq!(of(&runs, 1, 15, 0), (8, 8));
+        assert_eq!(of(&runs, 1, 15, 40), (40, 8));
+        // One that goes on for ever, and bits of two levels.
+        assert_eq!(of(&[200 << 1 & 0x7f | 0x80, 3, 1], 1, 200, 7), (207, 207));
+        assert_eq!(of(&[1 << 1 | 1, 0b0110_1100, 0b0100_0001], 2, 8, 0), (5, 2));
+        // A number of levels that no page has.
+        let endless = [&[0xfe], [0xff; 7].as_slice(), &[0x7e], &[1]].concat();
+        assert_eq!(of(&endless, 1, 9, 0), (9, 9));
+    }
+
+    /// An obvious twin: the levels one by one.
+    fn slow(levels: &[u16], open: u64) -> (u64, u64) {
+        levels.iter().fold((open, open), |(longest, open), level| {
+            let open = if *level == 0 { 1 } else { open + 1 };
+            (longest.max(open), open)
+        })
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lengths_of_rows_are_those_of_the_levels_one_by_one(
+            runs in proptest::collection::vec((proptest::bool::ANY, 1_usize..20, proptest::collection::vec(0_u16..4, 8)), 1..9),
+            open in 0_u64..30,
+        ) {
+            let (mut bytes, mut levels) = (Vec::new(), Vec::new());
+            for (is_run, count, eight) in runs {
+                if is_run {
+                    bytes.extend([(count << 1) as u8, eight[0] as u8]);
+                    levels.extend(std::iter::repeat_n(eight[0], count));
+                } else {
+                    bytes.push(1 << 1 | 1);
+                    let packed = eight.iter().enumerate().map(|(at, level)| level << (2 * at)).sum::<u16>();
+                    bytes.extend(packed.to_le_bytes());
+                    levels.extend(eight);
+                }
+            }
+            let mut rows = RowLengths { open, longest: open };
+            rows.add(&bytes, 2, levels.len() as u64).expect("numbers");
+            proptest::prop_assert_eq!((rows.longest, rows.open), slow(&levels, open));
+        }
+    }
 
     #[test]
     fn levels_are_counted_by_their_runs() {

@@ -16,8 +16,9 @@ const PART: usize = 2;
 /// What the pages of a unit may take.
 pub(in crate::read::formats::parquet) struct UnitMemory {
     room: RecordRoom,
-    /// Largest page that is read.
+    /// Largest page that is read, and most bytes of a row.
     most: usize,
+    record: usize,
     /// The right to have long pages.
     turn: Mutex<Option<Turn>>,
     /// Bytes of a page that the memory has no room for.
@@ -41,6 +42,7 @@ impl UnitMemory {
         UnitMemory {
             room: room.clone(),
             most: max_record_bytes.saturating_add(MAX_PAGE_BYTES),
+            record: max_record_bytes,
             turn: Mutex::default(),
             unfit: AtomicU64::default(),
         }
@@ -49,6 +51,15 @@ impl UnitMemory {
     /// Bytes of a page that the memory has no room for, if there was one.
     pub(in crate::read::formats::parquet) fn unfit(&self) -> Option<u64> {
         Some(self.unfit.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
+    /// Waits for the right to have long pages.
+    fn await_turn(&self) {
+        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if turn.is_none() {
+            // A run that is stopped ends at its next step, with or without a turn.
+            *turn = self.room.turn().ok().flatten();
+        }
     }
 
     /// Lets others have long pages.
@@ -84,11 +95,29 @@ impl HeldPages {
         self.pass(values.unwrap_or(0));
         self.long[usize::from(values.is_some())].store(long, Ordering::Relaxed);
         if long {
-            let mut turn = unit.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            if turn.is_none() {
-                // A run that is stopped ends at its next step, with or without a turn.
-                *turn = unit.room.turn().ok().flatten();
-            }
+            unit.await_turn();
+        }
+        Ok(())
+    }
+
+    /// Takes room for a row of so many values, each of so many bytes in memory; waits for its turn if that is long.
+    pub(in crate::read::formats::parquet) fn gather(&self, values: u64, bytes: usize) -> Result<()> {
+        let unit = &self.unit;
+        // What holds them grows by doubling.
+        let bytes = values.saturating_mul(bytes as u64).saturating_mul(3) / 2;
+        if bytes > unit.record as u64 {
+            return Err(damaged(format!(
+                "a row of {values} values, which take more memory than the {} bytes allowed of a record",
+                unit.record
+            )));
+        }
+        if bytes / PART as u64 > unit.room.most() as u64 {
+            unit.unfit.store(bytes, Ordering::Relaxed);
+            return Err(damaged("a row that the memory has no room for"));
+        }
+        if unit.room.is_long(bytes as usize / PART) {
+            self.long[1].store(true, Ordering::Relaxed);
+            unit.await_turn();
         }
         Ok(())
     }

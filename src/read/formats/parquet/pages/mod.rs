@@ -11,10 +11,11 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::data_type::{ByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
-use self::encoded::{check_counts, check_levels};
+use self::encoded::{check_counts, check_levels, longest_row};
 use self::header::{Contents, PageHeader};
 pub(super) use self::memory::{HeldPages, UnitMemory};
 use self::unpack::Unpacker;
@@ -48,6 +49,8 @@ pub struct ColumnPages {
     given: [Bytes; 2],
     unpacker: Unpacker,
     held: Arc<HeldPages>,
+    /// Values that the last row of a repeated column has in the pages that were read.
+    open: u64,
 }
 
 impl ColumnPages {
@@ -76,6 +79,7 @@ impl ColumnPages {
             given: <[Bytes; 2]>::default(),
             unpacker: Unpacker::new(chunk.codec),
             held: Arc::clone(held),
+            open: 0,
         })
     }
 
@@ -204,8 +208,31 @@ impl ColumnPages {
         }
     }
 
+    /// Takes room for the values of the longest row, which are gathered before it is known what they come to: few bytes may be
+    /// many of them.
+    fn gather(
+        &mut self,
+        (repetition, bytes): (Encoding, Option<u32>),
+        values: u32,
+        page: &[u8],
+    ) -> Result<()> {
+        if self.column.max_rep_level() == 0 {
+            return Ok(());
+        }
+        let (longest, open) = longest_row(&self.column, repetition, values, bytes, self.open, page)?;
+        self.open = open;
+        let value = match self.column.physical_type() {
+            Type::BOOLEAN => size_of::<bool>(),
+            Type::INT32 | Type::FLOAT => size_of::<u32>(),
+            Type::INT64 | Type::DOUBLE => size_of::<u64>(),
+            Type::INT96 => size_of::<Int96>(),
+            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
+        };
+        self.held.gather(longest, value + 2 * size_of::<i16>())
+    }
+
     /// The page as the decoders take it.
-    fn made(&self, header: &PageHeader, buf: Bytes) -> Result<Page> {
+    fn made(&mut self, header: &PageHeader, buf: Bytes) -> Result<Page> {
         match header.contents {
             Contents::Dictionary { values, encoding } => {
                 let width = match self.column.physical_type() {
@@ -223,6 +250,7 @@ impl ColumnPages {
             Contents::Data { values, encoding, definition, repetition } => {
                 check_levels(&self.column, (definition, repetition), values, None, &buf)?;
                 check_counts(&self.column, encoding, values, (definition, repetition), None, &buf)?;
+                self.gather((repetition, None), values, &buf)?;
                 Ok(Page::DataPage {
                     buf,
                     num_values: values,
@@ -237,6 +265,7 @@ impl ColumnPages {
                 let bytes = Some((definition, repetition));
                 check_levels(&self.column, (Encoding::RLE, Encoding::RLE), values, bytes, &buf)?;
                 check_counts(&self.column, encoding, values, (Encoding::RLE, Encoding::RLE), levels, &buf)?;
+                self.gather((Encoding::RLE, Some(repetition)), values, &buf)?;
                 Ok(Page::DataPageV2 {
                     buf,
                     num_values: values,
@@ -287,6 +316,9 @@ impl PageReader for ColumnPages {
         self.look()?;
         if let Some(header) = self.next.take() {
             self.held.pass(header.values().unwrap_or(0));
+            if header.values().is_some() {
+                self.open = 0;
+            }
             let (at, packed) = (self.at, header.packed);
             if self.is_at_hand && header.values().is_none() {
                 self.late = Some((header, at));
