@@ -58,8 +58,8 @@ done
 
 # A stable toolchain does where it is told to.
 export RUSTC_BOOTSTRAP=1
-# Nothing looks for errors of memory, and overflows are still found: a build takes a fraction of the time.
-build=(-s none -a -O --codegen-units 48)
+# Nothing looks for errors of memory, and overflows are still found, by the profile: a build takes a fraction of the time.
+build=(-s none -O --codegen-units 48)
 # The files that are read go to memory where there is a folder for it.
 if [[ -z ${TMPDIR:-} && -d /dev/shm ]]; then
     export TMPDIR=/dev/shm

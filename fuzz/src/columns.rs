@@ -119,7 +119,7 @@ pub fn parquet(mut data: &[u8]) {
 /// What succeeded; what did not has to name the file.
 fn settled<T>(source: &Source, result: Result<T>) -> Option<T> {
     let typed = |error: Error| {
-        let is_typed = matches!(error, Error::Input { .. } | Error::Changed(_));
+        let is_typed = matches!(error, Error::Input { .. } | Error::Undecodable { .. } | Error::Changed(_));
         assert!(is_typed && error.to_string().contains(&source.shown), "{error}");
     };
     result.map_err(typed).ok()

@@ -318,3 +318,21 @@ fn taking_ends_with_zeros() {
     assert_eq!(take(&mut data), [3, 0]);
     assert_eq!((take(&mut data), data), ([0], &[][..]));
 }
+
+/// What was found once: each file has the name of its target before the first dash.
+#[test]
+fn findings_stay_mended() {
+    let mut count = 0;
+    for file in std::fs::read_dir("found").expect("a folder") {
+        let path = file.expect("a file").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let target = match name.split('-').next() {
+            Some("parquet") => parquet,
+            Some("eml") => eml,
+            _ => panic!("{name} has the name of no target"),
+        };
+        target(&std::fs::read(&path).expect("a finding"));
+        count += 1;
+    }
+    assert!(count > 4, "{count}");
+}

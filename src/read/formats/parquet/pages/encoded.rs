@@ -106,29 +106,13 @@ struct RowLengths {
 impl RowLengths {
     /// Adds the first of the levels that stand in runs, each of `bits` bits.
     fn add(&mut self, levels: &[u8], bits: u64, values: u64) -> Result<()> {
-        let (mut at, mut left) = (0, values);
-        while left > 0 && at < levels.len() {
-            let mut compact = Compact::new(&levels[at..]);
-            let head = compact.unsigned()?;
-            at += compact.position();
-            if head == 0 {
-                break;
-            }
-            if head & 1 == 1 {
-                let bytes = usize::try_from((head >> 1).saturating_mul(bits)).unwrap_or(usize::MAX);
-                let packed = &levels[at..levels.len().min(at.saturating_add(bytes))];
-                let count = (packed.len() as u64 * 8 / bits).min(left);
+        each_run(levels, bits, values, &mut |run| match run {
+            LevelRun::Same { level: 0, .. } => self.value(true, 1),
+            LevelRun::Same { count, .. } => self.value(false, count),
+            LevelRun::Apart { packed, count } => {
                 (0..count).for_each(|value| self.value(level(packed, bits, value) == 0, 1));
-                (at, left) = (at + packed.len(), left - count);
-            } else {
-                let end = levels.len().min(at + bits.div_ceil(8) as usize);
-                let count = left.min(head >> 1);
-                let is_zero = levels[at..end].iter().all(|byte| *byte == 0);
-                self.value(is_zero, if is_zero { 1 } else { count });
-                (at, left) = (end, left - count);
             }
-        }
-        Ok(())
+        })
     }
 
     /// Adds values, of which each begins a row or none does.
@@ -136,6 +120,72 @@ impl RowLengths {
         self.open = if begins { count } else { self.open + count };
         self.longest = self.longest.max(self.open);
     }
+}
+
+/// The nulls among the values of a page whose levels stand in runs. Its header may tell another number.
+pub(super) fn nulls(column: &ColumnDescriptor, values: u32, definition: &[u8]) -> Result<u32> {
+    let most = column.max_def_level();
+    if most == 0 {
+        return Ok(0);
+    }
+    let there = levels_of(most as u64, definition, width(most), u64::from(values))?;
+    Ok(values.saturating_sub(u32::try_from(there).unwrap_or(u32::MAX)))
+}
+
+/// How many of the first levels, each of `bits` bits, are a certain one.
+fn levels_of(wanted: u64, levels: &[u8], bits: u64, values: u64) -> Result<u64> {
+    let mut found = 0;
+    each_run(levels, bits, values, &mut |run| {
+        found += match run {
+            LevelRun::Same { level, count } if level == wanted => count,
+            LevelRun::Same { .. } => 0,
+            LevelRun::Apart { packed, count } if bits == 1 => {
+                let whole = &packed[..(count / 8) as usize];
+                let rest = packed.get(whole.len()).map_or(0, |byte| byte & ((1 << (count % 8)) - 1));
+                let ones = whole.iter().map(|byte| byte.count_ones()).sum::<u32>() + rest.count_ones();
+                if wanted == 1 { u64::from(ones) } else { count - u64::from(ones) }
+            }
+            LevelRun::Apart { packed, count } => {
+                (0..count).filter(|value| level(packed, bits, *value) == wanted).count() as u64
+            }
+        };
+    })?;
+    Ok(found)
+}
+
+/// Levels that stand together.
+enum LevelRun<'a> {
+    /// One, so many times.
+    Same { level: u64, count: u64 },
+    /// So many, side by side.
+    Apart { packed: &'a [u8], count: u64 },
+}
+
+/// Hands on the first of the levels that stand in runs, each of `bits` bits. A run without a length ends them.
+fn each_run(levels: &[u8], bits: u64, values: u64, each: &mut dyn FnMut(LevelRun<'_>)) -> Result<()> {
+    let (mut at, mut left) = (0, values);
+    while left > 0 && at < levels.len() {
+        let mut compact = Compact::new(&levels[at..]);
+        let head = compact.unsigned()?;
+        at += compact.position();
+        if head == 0 {
+            break;
+        }
+        if head & 1 == 1 {
+            let bytes = usize::try_from((head >> 1).saturating_mul(bits)).unwrap_or(usize::MAX);
+            let packed = &levels[at..levels.len().min(at.saturating_add(bytes))];
+            let count = (packed.len() as u64 * 8 / bits).min(left);
+            each(LevelRun::Apart { packed, count });
+            (at, left) = (at + packed.len(), left - count);
+        } else {
+            let end = levels.len().min(at + bits.div_ceil(8) as usize);
+            let count = left.min(head >> 1);
+            let level = levels[at..end].iter().rev().fold(0, |level, byte| level << 8 | u64::from(*byte));
+            each(LevelRun::Same { level, count });
+            (at, left) = (end, left - count);
+        }
+    }
+    Ok(())
 }
 
 /// A level of several that stand side by side, the first in the lowest bits.
@@ -271,6 +321,35 @@ mod tests {
             let mut rows = RowLengths { open, longest: open };
             rows.add(&bytes, 2, levels.len() as u64).expect("numbers");
             proptest::prop_assert_eq!((rows.longest, rows.open), slow(&levels, open));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn levels_of_a_kind_are_counted_as_one_by_one(
+            runs in proptest::collection::vec((proptest::bool::ANY, 1_usize..20, proptest::collection::vec(0_u16..4, 8)), 1..9),
+            is_narrow in proptest::bool::ANY,
+            short in 0_usize..30,
+            wanted in 0_u16..4,
+        ) {
+            let bits = if is_narrow { 1 } else { 2 };
+            let (mut bytes, mut levels) = (Vec::new(), Vec::new());
+            for (is_run, count, eight) in runs {
+                let eight: Vec<u16> = eight.iter().map(|level| level & ((1 << bits) - 1)).collect();
+                if is_run {
+                    bytes.extend([(count << 1) as u8, eight[0] as u8]);
+                    levels.extend(std::iter::repeat_n(eight[0], count));
+                } else {
+                    bytes.push(1 << 1 | 1);
+                    let packed = eight.iter().enumerate().map(|(at, level)| level << (bits * at)).sum::<u16>();
+                    bytes.extend(&packed.to_le_bytes()[..bits]);
+                    levels.extend(eight);
+                }
+            }
+            levels.truncate(levels.len().saturating_sub(short));
+            let wanted = wanted & ((1 << bits) - 1);
+            let found = levels_of(wanted.into(), &bytes, bits as u64, levels.len() as u64).expect("numbers");
+            proptest::prop_assert_eq!(found, levels.iter().filter(|level| **level == wanted).count() as u64);
         }
     }
 

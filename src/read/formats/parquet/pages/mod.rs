@@ -15,7 +15,7 @@ use parquet::data_type::{ByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
-use self::encoded::{check_counts, check_levels, longest_row};
+use self::encoded::{check_counts, check_levels, longest_row, nulls};
 use self::header::{Contents, PageHeader};
 pub(super) use self::memory::{HeldPages, UnitMemory};
 use self::unpack::Unpacker;
@@ -260,17 +260,20 @@ impl ColumnPages {
                     statistics: None,
                 })
             }
-            Contents::DataV2 { values, nulls, rows, encoding, definition, repetition, is_packed } => {
+            Contents::DataV2 { values, rows, encoding, definition, repetition, is_packed, .. } => {
                 let levels = Some(definition as usize + repetition as usize);
                 let bytes = Some((definition, repetition));
                 check_levels(&self.column, (Encoding::RLE, Encoding::RLE), values, bytes, &buf)?;
                 check_counts(&self.column, encoding, values, (Encoding::RLE, Encoding::RLE), levels, &buf)?;
                 self.gather((Encoding::RLE, Some(repetition)), values, &buf)?;
+                let levels = buf.get(repetition as usize..).and_then(|rest| rest.get(..definition as usize));
+                // A wrong number in the header would be met by who passes over rows, and not by who reads them.
+                let num_nulls = nulls(&self.column, values, levels.ok_or_else(too_short)?)?;
                 Ok(Page::DataPageV2 {
                     buf,
                     num_values: values,
                     encoding,
-                    num_nulls: nulls,
+                    num_nulls,
                     num_rows: rows,
                     def_levels_byte_len: definition,
                     rep_levels_byte_len: repetition,
@@ -297,12 +300,14 @@ impl PageReader for ColumnPages {
     }
 
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
+        let is_list = self.column.max_rep_level() > 0;
         Ok(self.look()?.map(|header| match header.contents {
             Contents::Data { values, .. } => {
                 PageMetadata { num_rows: None, num_levels: Some(values as usize), is_dict: false }
             }
+            // Of a list the number of rows is believed nowhere: who reads them would never meet a wrong one.
             Contents::DataV2 { values, rows, .. } => PageMetadata {
-                num_rows: Some(rows as usize),
+                num_rows: Some(rows as usize).filter(|_| !is_list),
                 num_levels: Some(values as usize),
                 is_dict: false,
             },
