@@ -420,6 +420,7 @@ def main():
     print(f"{count} documents, {size / 1e6:.1f} MB of text")
     wrong = []
     all_documents = count, size
+    unpacked_used = {}
     for path in sorted(options.folder.iterdir()):
         count, size = all_documents
         if path.is_dir() and path.name != "html":
@@ -428,6 +429,10 @@ def main():
             continue
         seconds, used, found = best(lambda: alike(options.program, path))
         told = [f"alike {speed(size, seconds, used)}, {found}"]
+        unpacked_used[path.name] = used
+        if path.stem in unpacked_used:
+            more = max(used - unpacked_used[path.stem], 0.01)
+            told.append(f"unpacking within it {size / more / 1e6:.0f} MB/s of CPU")
         equal = 0
         for name, reader in readers(path.name):
             seconds, used, found_there = best(lambda: reader(path))

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::support::columns::{Columns, Made, read_back};
 use crate::support::output::{Output, jsonl};
+use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
 use crate::support::rows::{lines, rows};
 use crate::support::texts::{Random, words};
@@ -114,6 +115,25 @@ fn what_repeats_lost_rows_stays() {
     for row in &rows {
         let text = row.text.as_deref().unwrap();
         assert!(texts.contains(&text) || of_columns.contains(text), "{text} is gone");
+    }
+}
+
+/// The process that meets the damage is any of them, and in the second run it has other work.
+#[test]
+fn many_processes_lose_the_same_rows() {
+    let dir = Dir::new();
+    beside(&dir, "n");
+    let (rows, _) = twice();
+    let other: Vec<Columns> =
+        rows.into_iter().map(|row| Columns { id: format!("f{}", row.id), ..row }).collect();
+    let (mut damaged, place) = file(&other, "meta.score");
+    damaged[place.start + 40..place.end].fill(0xff);
+    dir.write("in/0.parquet", &damaged);
+    for flags in ["--write-removed", "--to jsonl", "--annotate", "--to parquet --write-removed"] {
+        let written = alike_in_all(&dir, &format!("in --threshold 0.7 {flags}"), &[(2, 1), (3, 2)]);
+        let refused = jsonl(&written["rejected.jsonl"]);
+        // Notes are put beside columns that are copied as they are.
+        assert_eq!(refused.len(), if flags == "--annotate" { 0 } else { 2 }, "{flags}: {refused:?}");
     }
 }
 

@@ -116,10 +116,10 @@ fn dedup(
         };
         let own = ProtectedSet::sources_of(&protected);
         let sources = &mut discovery.sources[own..];
-        // The other processes of a job have ended with the error.
-        if peers.is_some() || !refuse_undecodable(&error, sources, options.form, options.workers, progress)? {
-            return Err(if peers.is_some() { advised(error) } else { error });
+        if !refuse_undecodable(&error, sources, options.form, options.workers, progress)? {
+            return Err(error);
         }
+        peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::BeginAgain))?;
         place.clear_but(spool.path())?;
         warn(&format!("{}; the run begins again without the rows that cannot be decoded", message(&error)));
     };
@@ -130,17 +130,6 @@ fn dedup(
         staging.commit(progress)?;
     }
     Ok(summary)
-}
-
-/// The error of a file that cannot be written, with what to do where no other run is made of it.
-fn advised(error: Error) -> Error {
-    match error {
-        Error::Undecodable { path, reason } => {
-            let advice = "a run of one process refuses such rows, and goes on";
-            Error::Undecodable { path, reason: format!("{reason}; {advice}") }
-        }
-        error => error,
-    }
 }
 
 /// The inputs of a run, as they were found.
@@ -229,7 +218,9 @@ fn dedup_found(
     if is_looked_at(options.quiet, options.json_progress) {
         *glance = Some(look_at(&outcome, progress)?);
     }
+    let written = || peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::End));
     let RunFolder::Output(staging) = place else {
+        written()?;
         let peers = peers.map(|peers| &**peers);
         let fetched = fetched(&discovery.sources, peers)?;
         return Ok((finish(options, begun, peers, Summary { fetched, ..summarised()? }), report));
@@ -239,9 +230,10 @@ fn dedup_found(
     run.context.status.enter(Stage::Write, bytes * options.sides().len() as u64);
     let lists = Lists::new(&outcome).with_kinds(related).written_as(options.lists);
     let peers = peers.map(|peers| &**peers);
-    let written = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
+    let halves = write(options, (&outcome, &lists), staging.path(), &rejected, (peers, progress))?;
+    written()?;
     let mut summary = summarised()?;
-    options.sides().iter().zip(&written).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
+    options.sides().iter().zip(&halves).for_each(|(side, half)| summary.set_bytes(*side, half.bytes_out));
     summary.fetched = fetched(&discovery.sources, peers)?;
     let run = options.out.as_ref().map(|_| record(options, preferred, collections));
     let summary = Summary { run, ..finish(options, begun, peers, summary) };
@@ -324,6 +316,7 @@ fn write(
     let set =
         RecordSet { sources: run.documents.own_sources(), fields: &inputs.fields, choice: options.form };
     let half = |side: Side, notes: Option<&NoteFile>| {
+        peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::Write))?;
         let left_out = left_out(outcome, side, |at| set.retypes(at));
         write_records(folder, set, left_out.chosen(side), notes, hands, progress)
     };
@@ -358,11 +351,37 @@ struct DedupTask {
     config: Config,
 }
 
+/// What the others do when they have found out with process 0 what is kept.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+enum NextStep {
+    /// Take part in writing records of one side.
+    Write,
+    /// All again, as some rows cannot be decoded: the inputs without these come next.
+    BeginAgain,
+    /// Nothing more.
+    End,
+}
+
 /// Takes part in what process 0 deduplicates.
 fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
     let scratch = Scratch::apart(&std::env::temp_dir())?;
+    loop {
+        let (sources, again) = assist_once(options, scratch.path(), peers, progress)?;
+        if !again {
+            return fetched(&sources, Some(peers)).map(drop);
+        }
+    }
+}
+
+/// The same until writing has ended; the sources, and whether all begins again.
+fn assist_once(
+    options: &DedupOptions,
+    scratch: &Path,
+    peers: &Arc<Peers>,
+    progress: &Arc<Progress>,
+) -> Result<(Vec<Source>, bool)> {
     let mut task: DedupTask = peers.receive()?;
-    let place = (progress.stop_flag(), scratch.path());
+    let place = (progress.stop_flag(), scratch);
     admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
     let sources = task.sources.clone();
     let own = ProtectedSet::sources_of(&task.protected);
@@ -371,21 +390,24 @@ fn assist(options: &DedupOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) 
         Ok((*file, snapshot))
     };
     let stored = task.stored.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let with = || resources(options, scratch.path(), Some(Arc::clone(peers)));
+    let with = || resources(options, scratch, Some(Arc::clone(peers)));
     if let Some(lowest) = lowest(options, &task, &stored, with(), progress)? {
         flow::assist(lowest, Arc::clone(progress))?;
     }
     let request = request(options, task, &stored, with(), progress)?;
     let request = Request { observation: options.observation()?, ..request };
     let fields = flow::assist(request, Arc::clone(progress))?;
-    if !options.dry_run && !writes_to_store(options) {
-        progress.enter(Stage::Write, 0);
-        let set = RecordSet { sources: &sources[own..], fields: &fields, choice: options.form };
-        let assisted =
-            options.sides().iter().try_for_each(|_| assist_records(set, options.workers, peers, progress));
-        assisted.map_err(advised)?;
+    let set = RecordSet { sources: &sources[own..], fields: &fields, choice: options.form };
+    loop {
+        match peers.receive()? {
+            NextStep::Write => {
+                progress.enter(Stage::Write, 0);
+                assist_records(set, options.workers, peers, progress)?;
+            }
+            NextStep::BeginAgain => return Ok((sources, true)),
+            NextStep::End => return Ok((sources, false)),
+        }
     }
-    fetched(&sources, Some(peers)).map(drop)
 }
 
 fn writes_to_store(options: &DedupOptions) -> bool {

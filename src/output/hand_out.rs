@@ -4,6 +4,9 @@ use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 
@@ -35,18 +38,34 @@ pub(crate) fn hand_out<S, T: Send>(
     hand_out_by(&|| Ok(next.fetch_add(1, Ordering::Relaxed)), count, workers, state, job)
 }
 
-/// The same for jobs that all processes share: the results are those of the jobs that were done here.
-pub(super) fn hand_out_among<S, T: Send>(
+/// The same for jobs that all processes share: what all of them come to, in process 0, and nothing elsewhere. What cannot be decoded
+/// ends no process: the others do their jobs, and process 0 returns [`Error::Undecodable`] when all have ended.
+pub(super) fn hand_out_among<S, T: Send + Default + Serialize + DeserializeOwned>(
     count: usize,
     hands: Hands<'_>,
     state: impl Fn() -> S + Sync,
     job: impl Fn(&mut S, usize) -> Result<T> + Sync,
-) -> Result<Vec<T>> {
-    let Some(peers) = hands.peers else { return hand_out(count, hands.workers, state, job) };
+    plus: impl Fn(T, T) -> T,
+) -> Result<T> {
+    let Some(peers) = hands.peers else {
+        return Ok(hand_out(count, hands.workers, state, job)?.into_iter().fold(T::default(), plus));
+    };
     let list = peers.next_list();
     let next = || Ok(peers.mesh().take(list)? as usize);
-    hand_out_by(&next, count, hands.workers, state, job)
+    let job = |state: &mut S, index: usize| match job(state, index) {
+        Err(Error::Undecodable { path, reason }) => Ok(Err((path.to_string_lossy().into_owned(), reason))),
+        done => done.map(Ok),
+    };
+    let done: Vec<Outcome<T>> = hand_out_by(&next, count, hands.workers, state, job)?;
+    let sum = |done: Vec<Outcome<T>>| -> Outcome<T> {
+        done.into_iter().try_fold(T::default(), |sum, one| Ok(plus(sum, one?)))
+    };
+    let all = peers.gather(&sum(done))?;
+    sum(all).map_err(|(path, reason)| Error::undecodable(&path, reason))
 }
+
+/// What a job came to, or which file could not be decoded, and why.
+type Outcome<T> = std::result::Result<T, (String, String)>;
 
 fn hand_out_by<S, T: Send>(
     next: &(dyn Fn() -> Result<usize> + Sync),

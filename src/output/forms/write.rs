@@ -104,18 +104,22 @@ fn write(
     let (removed, ends): (Vec<_>, Vec<_>) = plan.as_they_are.iter().map(of).unzip();
     let sources = plain_sources(&plan, set.sources);
     let plain = Chosen { removed: &removed, ends: &ends, ..chosen };
-    let tally = write_kept(staging, &sources, plain, hands, progress)?;
+    let tally = write_kept(staging, &sources, plain, hands, progress);
+    if let (Err(Error::Undecodable { .. }), Some(peers)) = (&tally, hands.peers) {
+        peers.broadcast(&None::<FormShare<'_>>)?;
+    }
+    let tally = tally?;
     let folder = staging.join(chosen.side.folder());
     let folder = std::path::absolute(&folder).map_err(|e| Error::io(&folder, "find", e))?;
     make_folders(&folder, &plan)?;
     if let Some(peers) = hands.peers {
-        peers.broadcast(&FormShare {
+        peers.broadcast(&Some(FormShare {
             folder: Cow::Borrowed(&folder),
             side: chosen.side,
             removed: chosen.removed.into(),
             notes: said.notes.map(Cow::Borrowed),
             cuts: said.cuts.map(Cow::Borrowed),
-        })?;
+        }))?;
     }
     let writer =
         FormWriter { folder: &folder, set, side: chosen.side, removed: chosen.removed, said, progress };
@@ -143,7 +147,8 @@ pub fn assist_records(set: RecordSet<'_>, workers: usize, peers: &Peers, progres
         return assist_kept(set.sources, workers, peers, progress);
     }
     assist_kept(&plain_sources(&plan, set.sources), workers, peers, progress)?;
-    let share: FormShare<'_> = peers.receive()?;
+    // Without it a file that is written as it is could not be decoded.
+    let Some(share): Option<FormShare<'_>> = peers.receive()? else { return Ok(()) };
     let said = FoundOut { notes: share.notes.as_deref(), cuts: share.cuts.as_deref() };
     let (folder, removed) = (&*share.folder, &*share.removed);
     let writer = FormWriter { folder, set, side: share.side, removed, said, progress };
@@ -215,13 +220,7 @@ impl FormWriter<'_> {
         };
         let mut files: Vec<&OutputFile> = plan.files.iter().collect();
         files.sort_by_key(|file| std::cmp::Reverse(effort(file)));
-        let written = hand_out_among(files.len(), hands, || (), |(), at| self.write_file(files[at]))?;
-        let own = written.into_iter().fold(Written::default(), Written::plus);
-        let all = match hands.peers {
-            Some(peers) => peers.gather(&own)?,
-            None => vec![own],
-        };
-        Ok(all.into_iter().fold(Written::default(), Written::plus))
+        hand_out_among(files.len(), hands, || (), |(), at| self.write_file(files[at]), Written::plus)
     }
 
     fn write_file(&self, file: &OutputFile) -> Result<Written> {

@@ -211,31 +211,34 @@ impl KeptWriter<'_> {
             })?;
         }
         let [first, rest @ ..] = jobs;
-        let mut bytes = self.work_some(first)?;
+        let mut bytes = self.work_some(first);
         for jobs in rest.iter().filter(|jobs| !jobs.is_empty()) {
-            // Process 0 has heard from all others that the parts are there, and says so.
-            match (leads, self.hands.peers) {
-                (Some(peers), _) => peers.broadcast(&())?,
+            // Process 0 has heard from all others whether the parts are there, and says so.
+            let goes_on = match (leads, self.hands.peers) {
+                (Some(peers), _) => {
+                    let goes_on = !matches!(bytes, Err(Error::Undecodable { .. }));
+                    peers.broadcast(&goes_on)?;
+                    goes_on
+                }
                 (None, Some(peers)) => peers.receive()?,
-                (None, None) => {}
+                (None, None) => bytes.is_ok(),
+            };
+            if !goes_on {
+                break;
             }
-            bytes += self.work_some(jobs)?;
+            bytes = Ok(bytes? + self.work_some(jobs)?);
         }
-        Ok(bytes)
+        bytes
     }
 
-    /// Does all jobs of a list.
+    /// Does all jobs of a list; returns the bytes that all processes have written.
     fn work_some(&self, jobs: &[Job]) -> Result<u64> {
         let work = |buffer: &mut Vec<u8>, i: usize| {
             let bytes = self.work(&jobs[i], buffer)?;
             // What is put into an archive counts there.
             Ok(if self.nesting.is_inside(jobs[i].source()) { 0 } else { bytes })
         };
-        let own: u64 = hand_out_among(jobs.len(), self.hands, || self.buffer(), work)?.iter().sum();
-        match self.hands.peers {
-            Some(peers) => Ok(peers.gather(&own)?.iter().sum()),
-            None => Ok(own),
-        }
+        hand_out_among(jobs.len(), self.hands, || self.buffer(), work, |sum, bytes| sum + bytes)
     }
 
     /// Creates all folders; returns the sources that leave a file.

@@ -6,6 +6,7 @@ use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
 use super::main_text::MainBlocks;
+use super::quotation::Quotation;
 use crate::read::field::Fields;
 
 /// Elements whose content is no text.
@@ -13,18 +14,9 @@ const UNSEEN: [&[u8]; 7] =
     [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe"];
 /// Elements whose content is text, and says of itself that it is no main text.
 const APART: [&[u8]; 3] = [b"nav", b"select", b"title"];
-/// Elements whose content is nothing that the sender of a mail says.
-const NOT_OWN: [&[u8]; 9] = [
-    b"script",
-    b"style",
-    b"template",
-    b"noscript",
-    b"noembed",
-    b"noframes",
-    b"iframe",
-    b"title",
-    b"blockquote",
-];
+/// Elements whose content is nothing that the sender of a mail says, beside quotations.
+const NOT_OWN: [&[u8]; 8] =
+    [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe", b"title"];
 /// Elements within a line: words on both sides of their tags may be one word.
 const WITHIN_LINES: [&[u8]; 35] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"blink", b"cite", b"code", b"data", b"del",
@@ -85,7 +77,8 @@ impl ShownText {
         let mut main = (self == ShownText::Main).then(MainBlocks::new);
         text.clear();
         let xhtml = xhtml || markup.trim_start_matches('\u{feff}').trim_start().starts_with("<?xml");
-        let mut unseen = Unseen::of(if self == ShownText::Unquoted { &NOT_OWN } else { &UNSEEN });
+        let mut quotation = (self == ShownText::Unquoted).then(Quotation::default);
+        let mut unseen = Unseen::of(if quotation.is_some() { &NOT_OWN } else { &UNSEEN });
         let mut apart = Unseen::of(&APART);
         let (mut opens_anchor, mut in_pre) = (false, false);
         let mut emitter =
@@ -93,21 +86,23 @@ impl ShownText {
                 match event {
                     CallbackEvent::CloseStartTag { self_closing: true } if xhtml => {
                         unseen.close_opened();
+                        quotation.iter_mut().for_each(Quotation::close_opened);
                         apart.close_opened();
                         if std::mem::take(&mut opens_anchor) {
                             main.iter_mut().for_each(|main| main.close_link(text));
                         }
                     }
                     CallbackEvent::OpenStartTag { name } => {
-                        let was_seen = unseen.depth == 0;
                         end_line(name, text, main.as_mut(), apart.depth > 0);
                         unseen.open(name);
-                        if unseen.depth == 0 {
-                            apart.open(name);
+                        if unseen.depth == 0 && apart.open(name) {
+                            main.iter_mut().for_each(|main| main.pass(text));
                         }
                         in_pre |= name == b"pre";
                         opens_anchor = name == b"a";
-                        if was_seen && unseen.depth > 0 && name == b"blockquote" {
+                        if unseen.depth == 0
+                            && quotation.as_mut().is_some_and(|quotation| quotation.open(name))
+                        {
                             text.push_str(">\n");
                         }
                     }
@@ -121,14 +116,17 @@ impl ShownText {
                         in_pre &= name != b"pre";
                         let was_seen = unseen.depth == 0;
                         unseen.close(name);
+                        quotation.iter_mut().filter(|_| was_seen).for_each(|quotation| quotation.close(name));
                         if was_seen && apart.close(name) {
                             main.iter_mut().for_each(|main| main.pass(text));
                         }
                     }
-                    CallbackEvent::String { value } if unseen.depth == 0 => {
+                    CallbackEvent::String { value }
+                        if unseen.depth == 0 && !quotation.as_ref().is_some_and(Quotation::is_open) =>
+                    {
                         let value = String::from_utf8_lossy(value);
                         // Where lines tell what is quoted, those of the source are none that anybody sees.
-                        if self == ShownText::Unquoted && !in_pre {
+                        if quotation.is_some() && !in_pre {
                             text.push_str(&value.replace(['\n', '\r'], " "));
                         } else {
                             text.push_str(&value);
@@ -188,15 +186,19 @@ impl Unseen {
         Unseen { names, name: None, depth: 0, opened: false }
     }
 
-    fn open(&mut self, name: &[u8]) {
+    /// Returns whether one was closed by it, and nothing of the kind is open any more.
+    fn open(&mut self, name: &[u8]) -> bool {
         self.opened = false;
         match self.name {
             None => self.name = self.names.iter().copied().find(|unseen| *unseen == name),
-            Some(open) if open != name => return,
+            Some(open) if open != name => return false,
+            // Browsers take a second one for the end of the first.
+            Some(b"select") => return self.close_last(),
             Some(_) => {}
         }
         self.opened = self.name.is_some();
         self.depth += usize::from(self.opened);
+        false
     }
 
     /// Returns whether nothing of the kind is open any more that was open before.

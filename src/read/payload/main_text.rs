@@ -182,9 +182,12 @@ mod tests {
         }
         // What opens and closes elsewhere is none of the text behind it.
         let text = sentence("w", 130);
-        for before in
-            ["<nav><a href=x>n</nav>", "<select><a href=x>n</select>", "<template><nav><a href=x></template>"]
-        {
+        for before in [
+            "<nav><a href=x>n</nav>",
+            "<select><a href=x>n</select>",
+            "<select><option>n<select>",
+            "<template><nav><a href=x></template>",
+        ] {
             assert_eq!(main_words(&format!("{before}<p>{text}")), vec!["w"; 130], "{before}");
         }
         assert_eq!(main_words(&format!("<?xml version='1.0'?><p><a href='x'/>{text}</p>")), vec!["w"; 130]);

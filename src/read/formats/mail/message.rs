@@ -306,6 +306,10 @@ mod tests {
              <blockquote>two</blockquote>three</blockquote><p>it is\r\n&gt; 3<pre>\r\n&gt; four</pre>\r\n"
         );
         assert_eq!(words(own(page.as_bytes())), format!("{says}it is > 3"));
+        // The end of what a quotation stands in ends it.
+        let page =
+            format!("Content-Type: text/html\r\n\r\n<div><blockquote>one<p>two</div><div>{says}</div>\r\n");
+        assert_eq!(words(own(page.as_bytes())), says.trim());
         // Which of plain text and page is taken does not hang on what they quote.
         let quoted = "one two three four five";
         let both = alternative(
