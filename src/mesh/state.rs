@@ -190,6 +190,9 @@ impl State {
             let lost = self.lost(self.process, why, Some(code));
             self.tell(&lost, LAST_WORDS, |_| true);
             self.note(|said| said.lost = Some(lost));
+        } else if !self.said().over {
+            // Another thread is telling of a loss. Whom it has not told by then would take this process for the first one lost.
+            let _ = self.wait(Some(Instant::now() + LAST_WORDS), |_| None::<()>);
         }
         self.end();
     }
@@ -336,4 +339,29 @@ impl Said {
 /// The number of a process as frames have it.
 fn number(process: usize) -> u32 {
     u32::try_from(process).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn who_gives_up_while_a_loss_is_told_waits_until_it_is() {
+        let state = State::new(1, vec!["a".into(), "b".into()], vec![None, None]);
+        assert!(state.notice());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(50));
+                let lost = state.lost(0, "it has failed", Some(2));
+                state.note(|said| said.lost = Some(lost));
+            });
+            state.give_up(3, "this one has failed, too");
+            assert_eq!(state.said().lost().map(|lost| lost.process), Some(0));
+        });
+        let begun = Instant::now();
+        state.give_up(3, "once more");
+        assert!(begun.elapsed() < LAST_WORDS, "there is nothing to wait for");
+    }
 }
