@@ -118,6 +118,26 @@ fn what_repeats_lost_rows_stays() {
     }
 }
 
+/// The crate that decodes takes it for granted that a dictionary comes first.
+#[test]
+fn values_without_their_dictionary_are_refused() {
+    for column in ["id", "n"] {
+        let dir = Dir::new();
+        let (rows, again) = twice();
+        let (mut damaged, place) = file(&rows, column);
+        // The kind of the first page: what it says is passed over.
+        assert_eq!(damaged[place.start..place.start + 2], [0x15, 0x04], "a dictionary");
+        damaged[place.start + 1] = 0x02;
+        dir.write("in/a.parquet", damaged);
+        dir.write("in/b.jsonl", lines(&again));
+        let ran = dir.dedup("in --threshold 0.7 --max-rejected 50% --out out").ok();
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        let found = Output::read(&dir.join("out"));
+        let lost = refused(&found);
+        assert!(lost[0]["reason"].as_str().unwrap().contains("a dictionary that is not there"), "{lost:?}");
+    }
+}
+
 /// The process that meets the damage is any of them, and in the second run it has other work.
 #[test]
 fn many_processes_lose_the_same_rows() {

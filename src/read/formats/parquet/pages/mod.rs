@@ -41,6 +41,8 @@ pub struct ColumnPages {
     next: Option<PageHeader>,
     /// The header of a dictionary that was passed over, and where its bytes begin.
     late: Option<(PageHeader, u64)>,
+    /// Whether a dictionary was handed on.
+    has_dictionary: bool,
     /// Whether bytes that were passed over can be read as well as any other.
     is_at_hand: bool,
     /// Room for the bytes of a page as they stand in the file.
@@ -74,6 +76,7 @@ impl ColumnPages {
             ahead: Vec::new(),
             next: None,
             late: None,
+            has_dictionary: false,
             is_at_hand,
             packed: Vec::new(),
             given: <[Bytes; 2]>::default(),
@@ -231,6 +234,15 @@ impl ColumnPages {
         self.held.gather(longest, value + 2 * size_of::<i16>())
     }
 
+    /// Refuses values of a dictionary that did not come, or made no sense.
+    fn check_dictionary(&self, encoding: Encoding) -> Result<()> {
+        let is_of_one = matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+        if is_of_one && !self.has_dictionary && self.late.is_none() {
+            return Err(damaged("values of a dictionary that is not there"));
+        }
+        Ok(())
+    }
+
     /// The page as the decoders take it.
     fn made(&mut self, header: &PageHeader, buf: Bytes) -> Result<Page> {
         match header.contents {
@@ -245,9 +257,11 @@ impl ColumnPages {
                 if values as usize > buf.len() / width {
                     return Err(damaged("a dictionary of fewer values than it says"));
                 }
+                self.has_dictionary = true;
                 Ok(Page::DictionaryPage { buf, num_values: values, encoding, is_sorted: false })
             }
             Contents::Data { values, encoding, definition, repetition } => {
+                self.check_dictionary(encoding)?;
                 check_levels(&self.column, (definition, repetition), values, None, &buf)?;
                 check_counts(&self.column, encoding, values, (definition, repetition), None, &buf)?;
                 self.gather((repetition, None), values, &buf)?;
@@ -261,6 +275,7 @@ impl ColumnPages {
                 })
             }
             Contents::DataV2 { values, rows, encoding, definition, repetition, is_packed, .. } => {
+                self.check_dictionary(encoding)?;
                 let levels = Some(definition as usize + repetition as usize);
                 let bytes = Some((definition, repetition));
                 check_levels(&self.column, (Encoding::RLE, Encoding::RLE), values, bytes, &buf)?;
