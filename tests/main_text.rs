@@ -142,3 +142,18 @@ fn mails_are_compared_by_what_they_say_themselves() {
     assert_eq!(own.removed_ids(), ["four", "two"]);
     assert_eq!(own.kept("a.mbox"), [&*mails[0], &mails[2]].concat().as_bytes());
 }
+
+#[test]
+fn it_is_told_where_neither_has_an_effect() {
+    let dir = Dir::new();
+    dir.write("a.jsonl", "{\"id\": \"a\", \"text\": \"<p>some words\"}\n");
+    dir.write("a.html", page(1, &article(1)));
+    dir.write("a.eml", mail("one", &article(1)));
+    let flags = "--main-text --strip-quotes --dry-run";
+    let (pages, mails) = ("no input has pages of HTML", "no input is mail");
+    dir.dedup(&format!("a.jsonl {flags}")).ok().says(pages).says(mails);
+    let ran = dir.dedup(&format!("a.jsonl a.html a.eml {flags}")).ok();
+    assert!(!ran.stderr.contains(pages) && !ran.stderr.contains(mails), "{}", ran.stderr);
+    let ran = dir.dedup("a.jsonl --dry-run").ok();
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}

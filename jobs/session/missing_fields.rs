@@ -1,5 +1,7 @@
-//! Fields that no record has: what is mistyped is told with the fields that there are.
+//! What was asked for and has no effect: fields that no record has, told with those that there are, and what is about pages or mails
+//! where there are none.
 
+use alike::config::Input;
 use alike::error::Result;
 use alike::flow::Outcome;
 use alike::output::Summary;
@@ -15,12 +17,13 @@ const NAMED: usize = 20;
 /// The field that ids are in where none is named.
 const USUAL_ID: &str = "id";
 
-/// Warns of a field that was asked for and that no record has; `by` are those by whose values a report tells what is lost. Nothing is read unless one is missing everywhere.
+/// Warns of what was asked for and has no effect: of a field that no record has, and of pages and mails where there are none; `by` are those by whose values a report tells what is lost. Nothing is read unless one is missing everywhere.
 pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &[FieldLoss]) {
     let Summary { documents, missing_id, missing_value, configuration, .. } = summary;
     if *documents == 0 {
         return;
     }
+    warn_of_other_formats(outcome, &configuration.input);
     let id = (missing_id == documents).then_some(&*configuration.input.id_field);
     let id = id.filter(|field| *field != USUAL_ID).map(|field| ("--id-field", field));
     let value = configuration.cluster.keep.field().filter(|_| missing_value == documents);
@@ -41,6 +44,21 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &
             false => format!("; the first record has: {}{more}", told.join(", ")),
         };
         warn(&format!("{flag}: no document has the field {field}{there}"));
+    }
+}
+
+/// Warns of what was asked for of pages or mails where no input has any.
+fn warn_of_other_formats(outcome: &Outcome, input: &Input) {
+    let sources = outcome.run.documents.own_sources();
+    let has = |is: fn(Format) -> bool| sources.iter().any(|source| is(source.format));
+    let is_archive = |format| matches!(format, Format::Tar | Format::Zip);
+    let pages = |format| matches!(format, Format::Html | Format::Warc | Format::Arc | Format::Trec);
+    let mails = |format| matches!(format, Format::Mbox | Format::Message);
+    if input.main_text && !has(pages) && !has(is_archive) {
+        warn("--main-text: no input has pages of HTML, so all texts are compared whole");
+    }
+    if input.strip_quotes && !has(mails) && !has(is_archive) {
+        warn("--strip-quotes: no input is mail, so all texts are compared whole");
     }
 }
 
