@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::Posting;
+use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
@@ -30,6 +31,9 @@ pub struct Resembling {
     /// What sets are read with: whoever asks again and again asks for neighbours.
     reading: (SetCursor, Vec<u64>),
 }
+
+/// Words for which there is room after a long set.
+const ROOM: usize = sized(1 << 16, 8);
 
 /// Most bytes taken to know which contents are dead.
 const MOST: u64 = 64 << 20;
@@ -122,6 +126,8 @@ impl Resembling {
             }
             Ok(())
         })?;
+        read.clear();
+        read.shrink_to(ROOM);
         linked.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
         Ok(linked)
     }
@@ -186,6 +192,8 @@ impl Resembling {
             }
             Ok(())
         });
+        read.clear();
+        read.shrink_to(ROOM);
         self.reading = (cursor, read);
         measured.map(|()| linked)
     }

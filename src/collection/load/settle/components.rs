@@ -31,8 +31,8 @@ struct Nodes {
     numbers: Vec<u32>,
 }
 
-/// Components of which the links of what goes are read at once.
-const TOGETHER: usize = sized(256, 2);
+/// Contents that go, of several components, whose links are read at once.
+const TOGETHER: usize = sized(4096, 4);
 
 /// The number of a content that no document has any more.
 const NOT_LIVE: u32 = u32::MAX;
@@ -46,6 +46,15 @@ fn labels(group: &[(u32, Node)]) -> impl Iterator<Item = u32> + Clone {
 fn others(links: &[(Doc, Doc)], content: Doc) -> impl Iterator<Item = Doc> {
     let from = links.partition_point(|(of, _)| *of < content);
     links[from..].iter().take_while(move |(of, _)| *of == content).map(|(_, other)| *other)
+}
+
+/// How many of the next components are looked at with one reading of links: those of which few contents go, or one.
+fn together(components: &[(u32, Vec<Doc>)], gone: &Members) -> usize {
+    let goes = components.iter().scan(0, |sum, (label, _)| {
+        *sum += gone[label].len();
+        Some(*sum)
+    });
+    goes.take_while(|goes| *goes <= TOGETHER).count().max(1)
 }
 
 impl Settling<'_> {
@@ -129,7 +138,10 @@ impl Settling<'_> {
             None => None,
         };
         let components: Vec<(u32, Vec<Doc>)> = members.into_iter().collect();
-        for some in components.chunks(TOGETHER) {
+        let mut rest = &components[..];
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(together(rest, &gone));
+            rest = behind;
             let of_some = some.iter().flat_map(|(label, _)| gone[label].iter().copied());
             let mut linked = neighbours(self.tables, &of_some.collect::<Vec<_>>())?;
             linked.sort_unstable();

@@ -58,6 +58,7 @@ pub fn each_set_by(
         cursor.read(run, &text, set)?;
         each(at, set)
     })?;
+    cursor.tokens.rest();
     match found.iter().position(|found| !found) {
         Some(at) => Err(missing(tables, contents[at] as Doc)),
         None => Ok(()),
@@ -106,6 +107,7 @@ impl SetCursors {
             near.map(|at| cursors.swap_remove(at)).or_else(|| cursors.pop()).unwrap_or_default()
         };
         let outcome = read(&mut cursor);
+        cursor.tokens.rest();
         cursors().push(cursor);
         outcome
     }
