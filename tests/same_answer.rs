@@ -1,6 +1,9 @@
 //! The same answer however the program is run: workers, vector instructions, splits into files, compression, memory,
 //! with or without `--pairs`; and for shuffled records the same transitive partition.
 
+use std::sync::Arc;
+
+use alike::storage::{Local, Storage};
 use serde_json::Value;
 
 use crate::support::corpora::corpus;
@@ -8,6 +11,7 @@ use crate::support::methods::{HOT_GROUP, METHODS, collection, collection_with};
 use crate::support::oracle::Doc;
 use crate::support::output::{Output, sorted};
 use crate::support::program::Dir;
+use crate::support::tables::rows_in;
 use crate::support::texts::{Random, families, gzip, zst};
 
 /// The inputs of every shape, and a configuration file for every method.
@@ -227,6 +231,32 @@ fn little_memory_spills_and_changes_nothing() {
         for shape in ["-w 1 --memory 36M", "-w 3 --memory 52M"] {
             assert_same(&want, &run(shape), &format!("{flags} {shape}"));
         }
+    }
+}
+
+/// The first load of a collection measures its candidates in document order and forgets each set after its last pair. A text of a
+/// compressed file cannot be read again by itself, so then all sets are held: the slow twin.
+#[test]
+fn a_first_load_stores_the_same_links_whether_or_not_sets_are_held() {
+    let dir = Dir::new();
+    prepare(&dir, &collection());
+    for (name, clustering) in [("join", "transitive"), ("join", "guarantee"), ("verified", "transitive")] {
+        let load = |input: &str, workers: usize| {
+            let flags = format!("--config {name}.toml --clustering {clustering} -w {workers}");
+            dir.alike(&format!("load c {input} {flags}"), None).ok();
+            let clusters = dir.alike("clusters c --json", None).ok().stdout;
+            let folder: Arc<dyn Storage> = Arc::new(Local::open(&dir.join("c")).expect("a folder"));
+            let links = rows_in(&folder, "links");
+            dir.alike("fsck c", None).ok();
+            std::fs::remove_dir_all(dir.join("c")).expect("removed");
+            (clusters, links)
+        };
+        let (clusters, links) = load("in.jsonl.gz", 1);
+        assert!(links.len() > 400 && !clusters.is_empty(), "{name}: {} links", links.len());
+        assert!(load("in.jsonl", 1) == (clusters.clone(), links.clone()), "{name}, {clustering}");
+        // Which contents have which numbers hangs on who reads what.
+        let by_two = load("in.jsonl", 2);
+        assert!((by_two.0, by_two.1.len()) == (clusters, links.len()), "{name}, {clustering}, two workers");
     }
 }
 

@@ -73,14 +73,23 @@ pub fn in_rounds(
 /// Whether sets are needed only until their candidates are measured, and texts can be read again from any place on. Other
 /// processes are not asked: what they hold of sets is bounded by what crosses.
 pub fn may_be_divided(run: &RunParts) -> bool {
+    run.sets.stored().is_none()
+        && run.context.config.cluster.clustering == Clustering::Guarantee
+        && can_be_divided(run)
+}
+
+/// The same of a load into a collection that holds no text yet: what its clusters need are links, unless there are hot groups.
+pub fn is_first_load(run: &RunParts) -> bool {
+    run.sets.stored().is_some() && run.documents.catalogue.base() == 0 && can_be_divided(run)
+}
+
+fn can_be_divided(run: &RunParts) -> bool {
     let context = &run.context;
     let plain = |compression| compression == Compression::None;
     context.topology.processes() == 1
-        && run.sets.stored().is_none()
         && context.measured_on_sets()
         && context.rule.is_some_and(AcceptanceRule::is_sized)
         && context.cap_of_keys() == 0
-        && context.config.cluster.clustering == Clustering::Guarantee
         && run.documents.inputs.sources.iter().all(|source| plain(source.compression))
 }
 

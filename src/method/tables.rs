@@ -28,7 +28,7 @@ impl FrozenTables {
     ///
     /// # Errors
     /// Those of [`Lexicon::of_bytes`].
-    pub fn of_bytes(rarity: &[u8], lexicon: Vec<u8>) -> Result<FrozenTables> {
+    pub fn of_bytes(rarity: Vec<u8>, lexicon: Vec<u8>) -> Result<FrozenTables> {
         let lexicon = (!lexicon.is_empty()).then(|| Lexicon::of_bytes(lexicon).map(Arc::new)).transpose()?;
         Ok(FrozenTables { rarity: Arc::new(Rarity::of_bytes(rarity)), lexicon })
     }

@@ -41,8 +41,8 @@ impl Rarity {
     }
 
     /// The table that [`Rarity::as_bytes`] gave the bytes of; what is missing counts as rarest.
-    pub fn of_bytes(bytes: &[u8]) -> Rarity {
-        Rarity { counts: bytes.to_vec() }
+    pub fn of_bytes(bytes: Vec<u8>) -> Rarity {
+        Rarity { counts: bytes }
     }
 
     /// How common a shingle is, 0 for the rarest.
@@ -131,8 +131,8 @@ mod tests {
         let table = Rarity::of_sample(seen);
         let ranks = |table: &Rarity| [1, 2, 3, 4].map(|shingle| table.rank(shingle));
         assert_eq!(ranks(&table), [255, 0, 2, 0]);
-        assert_eq!(ranks(&Rarity::of_bytes(&table.as_bytes()[..4])), [255, 0, 2, 0]);
-        assert_eq!(ranks(&Rarity::of_bytes(&table.as_bytes()[..3])), [255, 0, 0, 0]);
+        assert_eq!(ranks(&Rarity::of_bytes(table.as_bytes()[..4].to_vec())), [255, 0, 2, 0]);
+        assert_eq!(ranks(&Rarity::of_bytes(table.as_bytes()[..3].to_vec())), [255, 0, 0, 0]);
         assert_eq!(ranks(&Rarity::default()), [0; 4]);
     }
 }

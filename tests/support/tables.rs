@@ -1,8 +1,10 @@
 //! Tables of a collection, read raw, changed and sealed again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use alike::collection::{Manifest, RunEntry, SectionKind, Shape, Snapshot, Writer};
+use alike::storage::Storage;
 
 use crate::support::history::Bench;
 use crate::support::upkeep::findings;
@@ -51,7 +53,12 @@ pub(crate) fn oldest(bench: &Bench, table: &str) -> (Shape, Vec<Vec<u64>>, Vec<u
 
 /// The rows that all runs have of a table, those too that later ones replace.
 pub(crate) fn of_all_runs(bench: &Bench, table: &str) -> Vec<Vec<u64>> {
-    let snapshot = Snapshot::open(&bench.storage).expect("opened");
+    rows_in(&bench.storage, table)
+}
+
+/// The same of a collection in a folder.
+pub(crate) fn rows_in(folder: &Arc<dyn Storage>, table: &str) -> Vec<Vec<u64>> {
+    let snapshot = Snapshot::open(folder).expect("opened");
     let mut all = Vec::new();
     for rows in snapshot.runs().iter().filter_map(|run| run.rows(kind(table))) {
         let mut scan = rows.scan(&[], None);

@@ -5,7 +5,7 @@
 pub enum Compaction {
     /// All runs become one, or one for each of several processes.
     Full,
-    /// Neighbours of similar size become one wherever there are eight of them.
+    /// Neighbours of similar size become one wherever there are eight of them, or twice as many with what is small beside them.
     Tiered {
         /// No merge is begun any more once those before have read this many bytes.
         fuel_bytes: u64,
@@ -35,18 +35,23 @@ pub(in crate::collection) const FUEL: u64 = 4;
 /// The ranges of runs to merge, given the sizes of all, the newest range first.
 ///
 /// A run counts as of the tier of the largest run that is not older: a smaller one before it could be merged with
-/// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few.
+/// nothing else. So tiers never rise from old to new, and with no more than [`MOST`] runs of each there are few. Those that are
+/// smaller than their tier, as what a load says of clusters is beside its texts, count half: what is merged sooner is written again
+/// sooner, and few tables have rows in them.
 pub(in crate::collection) fn tiered(sizes: &[u64], mut fuel: u64) -> Vec<(usize, usize)> {
     let mut plan = Vec::new();
     let (mut to, mut tier) = (sizes.len(), 0);
-    let mut tiers: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
+    let own: Vec<u32> = sizes.iter().map(|size| (size / LOWEST).max(1).ilog(RATIO)).collect();
+    let mut tiers = own.clone();
     for of_run in tiers.iter_mut().rev() {
         tier = tier.max(*of_run);
         *of_run = tier;
     }
+    let is_small = |run: &usize| own[*run] < tiers[*run];
     while to > 0 && fuel > 0 {
         let from = tiers[..to].iter().rposition(|tier| *tier != tiers[to - 1]).map_or(0, |at| at + 1);
-        if to - from > MOST {
+        let small = (from..to).filter(is_small).count();
+        if to - from > MOST + small.min(MOST) {
             plan.push((from, to));
             fuel = fuel.saturating_sub(sizes[from..to].iter().sum());
         }
@@ -75,10 +80,32 @@ mod tests {
 
     #[test]
     fn what_is_behind_a_larger_run_counts_as_large() {
-        let mut sizes = [100 * KIB, 2000 * KIB].repeat(4);
+        let mut sizes = [100 * KIB, 2000 * KIB].repeat(8);
         sizes.push(100 * KIB);
-        assert_eq!(tiered(&sizes, u64::MAX), [(0, 8)]);
+        assert_eq!(tiered(&sizes, u64::MAX), [(0, 16)]);
+        // Seven small ones and seven large ones may stay.
+        assert_eq!(tiered(&sizes[..15], u64::MAX), []);
+        let few = [vec![100 * KIB; 14], vec![2000 * KIB]].concat();
+        assert_eq!(tiered(&few, u64::MAX), [(0, 15)]);
+        assert_eq!(tiered(&few[1..], u64::MAX), []);
         assert_eq!(tiered(&[], u64::MAX), []);
+    }
+
+    /// Each load writes the texts of two workers, and little beside them.
+    #[test]
+    fn of_twenty_loads_hardly_a_byte_is_written_more_than_twice() {
+        let (mut sizes, mut written) = (Vec::new(), 0);
+        for _ in 0..20 {
+            let new = [5000 * KIB, 5000 * KIB, 200 * KIB, 300 * KIB];
+            sizes.extend(new);
+            written += new.iter().sum::<u64>();
+            for (from, to) in tiered(&sizes, new.iter().sum::<u64>() * FUEL) {
+                let sum: u64 = sizes[from..to].iter().sum();
+                written += sum;
+                sizes.splice(from..to, [sum]);
+            }
+        }
+        assert!(written <= 2 * sizes.iter().sum::<u64>(), "{written} bytes, runs of {sizes:?}");
     }
 
     #[test]

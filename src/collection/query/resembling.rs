@@ -6,11 +6,12 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::{PostingForm, live_postings};
 use crate::collection::tables::sets::signatures::each_signature;
-use crate::collection::tables::sets::{each_set, each_set_of_size, salts};
+use crate::collection::tables::sets::{SetCursor, each_set_by, salts};
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::Posting;
+use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
@@ -27,7 +28,12 @@ pub struct Resembling {
     /// The rule of whose sketches the method's own words are signed, if they are.
     signed: Option<AcceptanceRule>,
     dead: Dead,
+    /// What sets are read with: whoever asks again and again asks for neighbours.
+    reading: (SetCursor, Vec<u64>),
 }
+
+/// Words for which there is room after a long set.
+const ROOM: usize = sized(1 << 16, 8);
 
 /// Most bytes taken to know which contents are dead.
 const MOST: u64 = 64 << 20;
@@ -85,7 +91,8 @@ impl Resembling {
         let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
         let dead = Dead::of(tables, next, MOST)?;
         let form = PostingForm::of(config);
-        Ok(Resembling { tables: tables.clone(), form, sketcher, rule, signed: config.signed(), dead })
+        let (tables, signed, reading) = (tables.clone(), config.signed(), Default::default());
+        Ok(Resembling { tables, form, sketcher, rule, signed, dead, reading })
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -109,7 +116,8 @@ impl Resembling {
         });
         let pairs = self.perhaps_alike(pairs.map(|same| same[0]).collect(), sets)?;
         let (of_content, contents) = by_content(&pairs);
-        each_set(&self.tables, &contents, &mut |at, set| {
+        let (cursor, read) = &mut self.reading;
+        each_set_by(&self.tables, &contents, &|_| true, (cursor, read), &mut |at, set| {
             progress.check()?;
             for (content, number, _) in of_content[at] {
                 let number = *number as usize;
@@ -118,6 +126,8 @@ impl Resembling {
             }
             Ok(())
         })?;
+        read.clear();
+        read.shrink_to(ROOM);
         linked.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
         Ok(linked)
     }
@@ -173,20 +183,19 @@ impl Resembling {
         // Then the words of a sketch are as many as its keys are posted with.
         let sized = join && rule.is_sized();
         let mut linked = Vec::new();
-        let tables = self.tables.clone();
-        each_set_of_size(
-            &tables,
-            &few,
-            &|other| !sized || rule.own().allows(size, other),
-            &mut |at, other| {
-                // All that `join` links shares a key.
-                if join || self.share_enough(rule, set, other) {
-                    linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
-                }
-                Ok(())
-            },
-        )?;
-        Ok(linked)
+        let (tables, (mut cursor, mut read)) = (self.tables.clone(), std::mem::take(&mut self.reading));
+        let may = |other| !sized || rule.own().allows(size, other);
+        let measured = each_set_by(&tables, &few, &may, (&mut cursor, &mut read), &mut |at, other| {
+            // All that `join` links shares a key.
+            if join || self.share_enough(rule, set, other) {
+                linked.extend(rule.measure(set, other).map(|measure| (few[at] as Doc, measure)));
+            }
+            Ok(())
+        });
+        read.clear();
+        read.shrink_to(ROOM);
+        self.reading = (cursor, read);
+        measured.map(|()| linked)
     }
 
     /// Whether the keys that two sets share make them worth measuring.

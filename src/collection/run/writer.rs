@@ -10,7 +10,7 @@ use crate::collection::run::directory::{
     DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, MAGIC, MAX_SECTIONS, RUN_VERSION, Section, SectionKind,
     Shape, Sort, TRAILER, TRAILER_WORDS,
 };
-use crate::collection::run::page::{PAGE_BYTES, PAGE_WORDS, PAYLOAD_WORDS, RawPage, Seal};
+use crate::collection::run::page::{PAGE_BYTES, PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::packed::RowPacker;
 use crate::collection::run::schema::{RARITY, section_name};
 use crate::error::{Error, Result};
@@ -128,7 +128,8 @@ impl RunWriter {
             writer,
             path,
             seal: Seal::new(collection, run),
-            buffer: vec![[0; PAGE_WORDS]; APPEND],
+            // No page of it is touched before it is written: most runs of small loads have a few.
+            buffer: bytemuck::zeroed_vec(APPEND),
             full: 0,
             pages: 0,
             sum: Xxh3::new(),

@@ -22,7 +22,7 @@ pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<Frozen
             .map_or((0, &[][..]), |(length, bytes)| (u64::from_le_bytes(*length) as usize, bytes));
         bytes[..length.min(bytes.len())].to_vec()
     });
-    FrozenTables::of_bytes(&rarity, lexicon.unwrap_or_default())
+    FrozenTables::of_bytes(rarity, lexicon.unwrap_or_default())
         .map(|frozen_tables| Some(Arc::new(frozen_tables)))
 }
 
@@ -75,9 +75,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_packed_comes_back(counts in prop::collection::vec(prop_oneof![9 => Just(0u8), 1 => any::<u8>()], 0..400), cut in any::<prop::sample::Index>()) {
-            let words = packed_rarity(&Rarity::of_bytes(&counts)).expect("packed");
+            let words = packed_rarity(&Rarity::of_bytes(counts.clone())).expect("packed");
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            let back = Rarity::of_bytes(&unpack(&bytes).expect("unpacked"));
+            let back = Rarity::of_bytes(unpack(&bytes).expect("unpacked"));
             prop_assert!((0..400).all(|slot| back.rank(slot) == counts.get(slot as usize).copied().unwrap_or(0)));
             // A part of it is nothing.
             let cut = cut.index(words.len().max(1));

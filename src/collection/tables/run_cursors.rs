@@ -10,6 +10,9 @@ pub(in crate::collection) const MOST_RUNS: usize = sized(16, 2);
 pub trait RunCursor: Default {
     /// Whether what is kept is of this run.
     fn is_in(&self, run: &RunReader) -> bool;
+
+    /// Gives back what the last value took, if that was a long one: many cursors would each hold one beside the next.
+    fn rest(&mut self);
 }
 
 /// The cursors of some runs, that of the run that was asked for last at the end.
@@ -24,7 +27,11 @@ impl<C: RunCursor> RunCursors<C> {
 
     /// The cursor that was in this run last, or one that may go there.
     pub fn of(&mut self, run: &RunReader) -> &mut C {
-        let cursor = match self.0.iter().rposition(|cursor| cursor.is_in(run)) {
+        let place = self.0.iter().rposition(|cursor| cursor.is_in(run));
+        if place.is_none_or(|at| at + 1 < self.0.len()) {
+            self.rest();
+        }
+        let cursor = match place {
             Some(at) => self.0.remove(at),
             None if self.0.len() == MOST_RUNS => self.0.remove(0),
             None => C::default(),
@@ -32,5 +39,10 @@ impl<C: RunCursor> RunCursors<C> {
         self.0.push(cursor);
         let last = self.0.len() - 1;
         &mut self.0[last]
+    }
+
+    /// Has the cursor that was asked for last rest; the others do.
+    pub fn rest(&mut self) {
+        self.0.last_mut().into_iter().for_each(C::rest);
     }
 }

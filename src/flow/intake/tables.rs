@@ -47,7 +47,7 @@ pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Fro
     let unpacked = take_sparse(&mut &packed[..], Rarity::MOST_BYTES);
     let rarity =
         unpacked.ok_or_else(|| Error::Worker("process 0 sent no table of common shingles".into()))?;
-    FrozenTables::of_bytes(&rarity, of_all(config.needs_lexicon(), lexicon)?)
+    FrozenTables::of_bytes(rarity, of_all(config.needs_lexicon(), lexicon)?)
 }
 
 fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {

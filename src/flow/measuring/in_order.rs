@@ -114,8 +114,8 @@ impl MeasuringInOrder<'_> {
     fn new(run: &RunParts, rule: AcceptanceRule, partners: EarlierPartners) -> MeasuringInOrder<'_> {
         let context = &run.context;
         // With a guarantee, a document joins the first kept one that it is linked to, and nothing joins it. If that is kept
-        // which comes first, who is kept is known as documents come.
-        let firsts = !context.pairs && run.documents.catalogue.keeps_first();
+        // which comes first, who is kept is known as documents come. A collection keeps all links.
+        let firsts = !context.pairs && run.sets.stored().is_none() && run.documents.catalogue.keeps_first();
         MeasuringInOrder {
             joined: firsts.then(|| vec![false; partners.docs.len()]),
             sets: LiveSets::new(allowed(run) / context.topology.workers() as u64, &context.memory.scratch),

@@ -20,6 +20,7 @@ use crate::components::{Forest, Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::{Change, ChangeKind, Contractor, ExactDuplicate};
+use crate::limits::sized;
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
@@ -30,12 +31,30 @@ struct Nodes {
     numbers: Vec<u32>,
 }
 
+/// Contents that go, of several components, whose links are read at once.
+const TOGETHER: usize = sized(4096, 4);
+
 /// The number of a content that no document has any more.
 const NOT_LIVE: u32 = u32::MAX;
 
 /// The labels that are there of the nodes that become one.
 fn labels(group: &[(u32, Node)]) -> impl Iterator<Item = u32> + Clone {
     group.iter().filter_map(|(_, (new, label))| (*new == 0).then_some(*label))
+}
+
+/// What a content is linked to, by ascending links.
+fn others(links: &[(Doc, Doc)], content: Doc) -> impl Iterator<Item = Doc> {
+    let from = links.partition_point(|(of, _)| *of < content);
+    links[from..].iter().take_while(move |(of, _)| *of == content).map(|(_, other)| *other)
+}
+
+/// How many of the next components are looked at with one reading of links: those of which few contents go, or one.
+fn together(components: &[(u32, Vec<Doc>)], gone: &Members) -> usize {
+    let goes = components.iter().scan(0, |sum, (label, _)| {
+        *sum += gone[label].len();
+        Some(*sum)
+    });
+    goes.take_while(|goes| *goes <= TOGETHER).count().max(1)
 }
 
 impl Settling<'_> {
@@ -118,27 +137,45 @@ impl Settling<'_> {
             Some(contractor) => Some(contracted_parts(self.tables, contractor, &members, &gone)?),
             None => None,
         };
-        for (label, members) in members {
-            let gone = &gone[&label];
-            let survivors = members.into_iter().filter(|doc| gone.binary_search(doc).is_err());
-            let survivors: HashSet<Doc> = survivors.collect();
-            self.delta.components.extend(gone.iter().map(|doc| ((label, *doc), false)));
-            let mut starts: Vec<Doc> = neighbours(self.tables, gone)?.into_iter().map(|(_, b)| b).collect();
-            starts.retain(|doc| survivors.contains(doc));
-            starts.sort_unstable();
-            starts.dedup();
-            let ended = match &mut contracted {
-                Some(parts) => parts.remove(&label).unwrap_or_default(),
-                None => search(self.tables, &survivors, &starts)?,
-            };
-            let parts = parts(&survivors, ended, recollide)?;
-            parts.links.iter().for_each(|(a, b, shared)| self.link(*a, *b, *shared));
-            for part in parts.split {
-                let fresh = self.fresh_label();
-                for doc in part {
-                    self.delta.components.extend([((label, doc), false), ((fresh, doc), true)]);
-                    self.relabel(doc, fresh);
-                }
+        let components: Vec<(u32, Vec<Doc>)> = members.into_iter().collect();
+        let mut rest = &components[..];
+        while !rest.is_empty() {
+            let (some, behind) = rest.split_at(together(rest, &gone));
+            rest = behind;
+            let of_some = some.iter().flat_map(|(label, _)| gone[label].iter().copied());
+            let mut linked = neighbours(self.tables, &of_some.collect::<Vec<_>>())?;
+            linked.sort_unstable();
+            for (label, members) in some {
+                let parts = contracted.as_mut().map(|parts| parts.remove(label).unwrap_or_default());
+                self.split_one((*label, members), (&gone[label], &linked), parts, recollide)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Splits a component of which contents go, by the ascending links of these; its parts may be known.
+    fn split_one(
+        &mut self,
+        (label, members): (u32, &[Doc]),
+        (gone, linked): (&[Doc], &[(Doc, Doc)]),
+        known: Option<Vec<Vec<Doc>>>,
+        recollide: &mut dyn Recollide,
+    ) -> Result<()> {
+        let survivors = members.iter().copied().filter(|doc| gone.binary_search(doc).is_err());
+        let survivors: HashSet<Doc> = survivors.collect();
+        self.delta.components.extend(gone.iter().map(|doc| ((label, *doc), false)));
+        let mut starts: Vec<Doc> = gone.iter().flat_map(|doc| others(linked, *doc)).collect();
+        starts.retain(|doc| survivors.contains(doc));
+        starts.sort_unstable();
+        starts.dedup();
+        let ended = known.map_or_else(|| search(self.tables, &survivors, &starts), Ok)?;
+        let parts = parts(&survivors, ended, recollide)?;
+        parts.links.iter().for_each(|(a, b, shared)| self.link(*a, *b, *shared));
+        for part in parts.split {
+            let fresh = self.fresh_label();
+            for doc in part {
+                self.delta.components.extend([((label, doc), false), ((fresh, doc), true)]);
+                self.relabel(doc, fresh);
             }
         }
         Ok(())

@@ -110,8 +110,9 @@ impl<'a> Probe<'a> {
             {
                 (end, last) = (end + 1, next);
             }
-            self.block.resize((last + 1 - first) as usize, [0; PAGE_WORDS]);
-            self.rows.file.fetch(first, self.rows.section.end(), &mut self.block)?;
+            let pages = (last + 1 - first) as usize;
+            self.block.resize(self.block.len().max(pages), [0; PAGE_WORDS]);
+            self.rows.file.fetch(first, self.rows.section.end(), &mut self.block[..pages])?;
             for at in start..end {
                 let touch = self.touches[at];
                 let slot = (place(&touch) - first) as usize;

@@ -139,6 +139,9 @@ impl RunCursor for RecordCursor {
         let same = |(heap, _): &(HeapReader, u64)| run.heap(RAW).is_some_and(|other| other.is(heap));
         self.held.as_ref().is_some_and(same)
     }
+
+    /// It has a block, however long a record is.
+    fn rest(&mut self) {}
 }
 
 impl RecordCursor {

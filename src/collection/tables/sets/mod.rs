@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
 pub fn read_set(tables: &Tables, cursor: &mut SetCursor, content: Doc, set: &mut Vec<u64>) -> Result<()> {
     // Into the list of whoever asks: a long set would otherwise be there twice.
-    each_set_in(tables, &[u64::from(content)], &|_| true, (cursor, set), &mut |_, _| Ok(()))
+    each_set_by(tables, &[u64::from(content)], &|_| true, (cursor, set), &mut |_, _| Ok(()))
 }
 
 /// Hands on the sets of ascending, distinct contents, in no order: `each` gets the number of a content and its set.
@@ -33,24 +33,15 @@ pub fn each_set(
     contents: &[u64],
     each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
 ) -> Result<()> {
-    each_set_of_size(tables, contents, &|_| true, each)
+    each_set_by(tables, contents, &|_| true, (&mut SetCursor::default(), &mut Vec::new()), each)
 }
 
-/// The same, but only of those whose sets have a wanted size; the others are not read.
+/// The same, but only of those whose sets have a wanted size; the others are not read. Each set is read by a cursor into `set`,
+/// where the last one stays.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`], and what `each` gives.
-pub fn each_set_of_size(
-    tables: &Tables,
-    contents: &[u64],
-    wanted: &dyn Fn(u32) -> bool,
-    each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
-) -> Result<()> {
-    each_set_in(tables, contents, wanted, (&mut SetCursor::default(), &mut Vec::new()), each)
-}
-
-/// The same; each set is read into `set`, where the last one stays.
-fn each_set_in(
+pub fn each_set_by(
     tables: &Tables,
     contents: &[u64],
     wanted: &dyn Fn(u32) -> bool,
@@ -67,6 +58,7 @@ fn each_set_in(
         cursor.read(run, &text, set)?;
         each(at, set)
     })?;
+    cursor.tokens.rest();
     match found.iter().position(|found| !found) {
         Some(at) => Err(missing(tables, contents[at] as Doc)),
         None => Ok(()),
@@ -115,6 +107,7 @@ impl SetCursors {
             near.map(|at| cursors.swap_remove(at)).or_else(|| cursors.pop()).unwrap_or_default()
         };
         let outcome = read(&mut cursor);
+        cursor.tokens.rest();
         cursors().push(cursor);
         outcome
     }

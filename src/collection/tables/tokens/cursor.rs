@@ -57,9 +57,21 @@ impl RunCursor for TokenCursor {
         let same = |(heap, _): &(HeapReader, u64)| run.heap(TOKENS).is_some_and(|other| other.is(heap));
         self.held.as_ref().is_some_and(same)
     }
+
+    fn rest(&mut self) {
+        if self.tokens.capacity() > KEPT {
+            (self.tokens, self.spread) = Default::default();
+        }
+    }
 }
 
 impl TokenCursor {
+    /// Tokens for which it has room.
+    #[cfg(test)]
+    pub(super) fn held_tokens(&self) -> usize {
+        self.tokens.capacity()
+    }
+
     /// The set of a text, which replaces what is in `set`.
     ///
     /// # Errors

@@ -127,6 +127,24 @@ fn a_long_text_goes_on_from_block_to_block() {
     }
 }
 
+/// A merge of many runs reads a long text of each: one of them is held at a time.
+#[test]
+fn of_several_runs_one_long_text_is_held() {
+    let long: Vec<u64> = (0..sized(100_000, 60)).map(hashed).collect();
+    let runs: Vec<_> = (0..4).map(|_| written(&[vec![1, 2], long.clone()], 3)).collect();
+    let mut cursors = RunCursors::<TokenCursor>::default();
+    for turn in 0..8 {
+        let (run, stored) = &runs[turn % runs.len()];
+        assert_eq!(cursors.of(run).tokens(run, &stored[1]).expect("read"), long);
+        assert!(cursors.any(|cursor| cursor.is_in(run) && cursor.held_tokens() >= long.len()));
+        assert!(!cursors.any(|cursor| !cursor.is_in(run) && cursor.held_tokens() > 0));
+    }
+    cursors.rest();
+    assert!(!cursors.any(|cursor| cursor.held_tokens() > 0));
+    // The block stays.
+    assert!(runs.iter().all(|(run, _)| cursors.any(|cursor| cursor.is_in(run))) == (runs.len() <= MOST_RUNS));
+}
+
 /// One site after another, each with words of its own: no vocabulary may be stuck with those of the first.
 #[test]
 fn a_vocabulary_gives_way_to_one_that_serves() {
