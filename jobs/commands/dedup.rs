@@ -14,6 +14,7 @@ use alike::output::{
     assist_records, left_out, refuse_undecodable, summarise, write_inputs, write_records,
 };
 use alike::peers::Peers;
+use alike::printable::printable;
 use alike::progress::{Progress, Stage};
 use alike::read::{Compression, Discovery, Rejected, Source, admit_read_ahead};
 use alike::remote::{Fetched, traffic};
@@ -39,7 +40,7 @@ use crate::session::run_folder::{RunFolder, close_spool, is_store};
 use crate::terminal::display::{Display, Mode};
 use crate::terminal::glance::{is_looked_at, show_glance};
 use crate::terminal::interrupt::stop_on_interrupt;
-use crate::terminal::stderr::{message, warn, warn_as_json};
+use crate::terminal::stderr::{warn, warn_as_json};
 use crate::terminal::summary::print_summary;
 
 /// Deduplicates as the arguments say and reports on standard error.
@@ -110,7 +111,7 @@ fn dedup(
             collections,
             has_page: page.is_some(),
         };
-        let error = match dedup_found(options, &found, begun, (place, glance), (peers, progress)) {
+        let error: Error = match dedup_found(options, &found, begun, (place, glance), (peers, progress)) {
             Ok(done) => break done,
             Err(error) => error,
         };
@@ -121,7 +122,12 @@ fn dedup(
         }
         peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::BeginAgain))?;
         place.clear_but(spool.path())?;
-        warn(&format!("{}; the run begins again without the rows that cannot be decoded", message(&error)));
+        if let (Error::Undecodable { path, .. }, false) = (&error, options.quiet) {
+            let file = printable(&path.to_string_lossy()).into_owned();
+            warn(&format!(
+                "{file}: some rows cannot be decoded to write them again; the run begins again without them"
+            ));
+        }
     };
     page.zip(report).map_or(Ok(()), |(page, report)| page.write(&report, place.path()))?;
     close_spool(spool, place.path())?;

@@ -105,7 +105,7 @@ pub(crate) fn refuse_most(rejected: &[Rejected], documents: u64) -> Result<()> {
 
 fn refuse_above(percent: u64, rejected: &[Rejected], documents: u64, reason: String) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let rejected = Rejected::wrong(rejected).count() as u64;
+    let rejected = Rejected::records(Rejected::wrong(rejected));
     let records = documents + rejected;
     if rejected * 100 <= records * percent {
         return Ok(());

@@ -281,7 +281,7 @@ pub(super) fn temporary() -> Result<Scratch> {
 /// Refuses an input of which more than so many per cent could not be used.
 pub(super) fn refuse(rejected: &[Rejected], documents: u64, percent: u64) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let count = Rejected::wrong(rejected).count() as u64;
+    let count = Rejected::records(Rejected::wrong(rejected));
     if count * 100 <= (documents + count) * percent {
         return Ok(());
     }

@@ -244,7 +244,7 @@ pub fn summarise(discovery: &Discovery, outcome: &Outcome, rejected: &[Rejected]
         missing_value: tally.missing_value,
         missing_within: tally.missing_within,
         protected_missing_within: tally.protected_missing_within,
-        rejected: rejected.len() as u64,
+        rejected: Rejected::records(rejected),
         first_rejected: rejected.first().map(ToString::to_string),
         unread_files: (discovery.unreadable.len()
             + outcome.refused.iter().filter(|r| r.refusal.ends_file()).count()) as u64,

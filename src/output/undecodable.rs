@@ -11,7 +11,8 @@ use crate::read::{Source, UndecodableRows};
 /// After an error of writing, looks through all columns of all sources, and has the rows refused that cannot be decoded; whether
 /// there are any that were not refused before, so that a run without them is another one.
 ///
-/// Of a file that could not be written, and shows no such rows, all are refused.
+/// Of a file that could not be written in its own form, and shows no such rows, all are refused. What has no form in another one is
+/// not damaged: then the error stands.
 ///
 /// # Errors
 /// [`Error::Io`], [`Error::Interrupted`], and [`Error::Worker`] if a worker panics.
@@ -31,7 +32,7 @@ pub fn refuse_undecodable(
     for (source, rows) in sources.iter_mut().zip(found) {
         let is_new = source.refuse_rows(rows);
         let is_it = Path::new(&source.shown) == path;
-        is_other |= is_new || (is_it && source.refuse_all_rows(reason));
+        is_other |= is_new || (is_it && form.form.is_none() && source.refuse_all_rows(reason));
     }
     Ok(is_other)
 }

@@ -31,6 +31,10 @@ impl Refused {
             counted: codec(source.format).numbering(),
             reason: self.refusal.to_string(),
             no_text: matches!(self.refusal, Refusal::NoTextIn(_)),
+            records: match self.refusal {
+                Refusal::Rows { rows, .. } => rows.max(1),
+                _ => 1,
+            },
         }
     }
 }
@@ -53,12 +57,28 @@ pub struct Rejected {
     /// Whether it is a record without text, as files of its format have them, and so no sign of a wrong input.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_text: bool,
+    /// How many records it tells of, as far as that is known.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub records: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn is_one(number: &u64) -> bool {
+    *number == 1
 }
 
 impl Rejected {
     /// Those that are a sign of a wrong input.
     pub fn wrong(rejected: &[Rejected]) -> impl Iterator<Item = &Rejected> {
         rejected.iter().filter(|rejected| !rejected.no_text)
+    }
+
+    /// How many records refusals tell of.
+    pub fn records<'a>(rejected: impl IntoIterator<Item = &'a Rejected>) -> u64 {
+        rejected.into_iter().map(|rejected| rejected.records).fold(0, u64::saturating_add)
     }
 
     /// Whether nothing that stands behind it in its file was read.
@@ -91,6 +111,7 @@ pub fn unread(unreadable: &[(PathBuf, String)]) -> Vec<Rejected> {
         offset: 0,
         reason: format!("cannot be read: {why}"),
         no_text: false,
+        records: 1,
     };
     unreadable.iter().map(file).collect()
 }

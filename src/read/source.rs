@@ -165,13 +165,19 @@ impl Source {
     pub fn refuse_rows(&mut self, rows: Vec<UndecodableRows>) -> bool {
         let known = &mut self.cuts.undecodable;
         let mut is_new = false;
-        for refused in rows {
-            let at = known.partition_point(|earlier| earlier.rows.end <= refused.rows.start);
-            let is_known = known.get(at).is_some_and(|earlier| earlier.rows.start <= refused.rows.start);
-            if !is_known && !refused.rows.is_empty() {
-                known.retain(|earlier| !refused.rows.contains(&earlier.rows.start));
-                known.insert(at, refused);
-                is_new = true;
+        for UndecodableRows { rows: Range { mut start, end }, why } in rows {
+            while start < end {
+                let at = known.partition_point(|earlier| earlier.rows.end <= start);
+                // What is known keeps its reason.
+                start = match known.get(at).map(|earlier| earlier.rows.clone()) {
+                    Some(earlier) if earlier.start <= start => earlier.end,
+                    next => {
+                        let gap = start..next.map_or(end, |next| next.start.min(end));
+                        known.insert(at, UndecodableRows { rows: gap.clone(), why: why.clone() });
+                        is_new = true;
+                        gap.end
+                    }
+                };
             }
         }
         is_new
@@ -347,5 +353,40 @@ impl Extent {
         let length = source.length();
         let to = if file == self.to.0 { self.to.1 } else { length };
         if file < self.from.0 || file > self.to.0 { 0..0 } else { from.min(length)..to.min(length) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        /// An obvious twin: the reason of each row, and the first that is given stays.
+        #[test]
+        fn rows_that_are_refused_stay_refused(
+            all in proptest::collection::vec(proptest::collection::vec((0_u64..40, 0_u64..12), 0..4), 1..6),
+        ) {
+            let mut source = Source::place_for(Path::new("a"));
+            let mut rows: Vec<Option<String>> = vec![None; 60];
+            for (round, ranges) in all.iter().enumerate() {
+                let mut ranges = ranges.clone();
+                ranges.sort_unstable();
+                let (mut end, mut refused, mut is_new) = (0, Vec::new(), false);
+                for (start, length) in ranges {
+                    let start = start.max(end);
+                    end = start + length;
+                    refused.push(UndecodableRows { rows: start..end, why: round.to_string() });
+                    for row in &mut rows[start as usize..end as usize] {
+                        is_new |= row.is_none();
+                        row.get_or_insert_with(|| round.to_string());
+                    }
+                }
+                proptest::prop_assert_eq!(source.refuse_rows(refused), is_new);
+            }
+            for (row, why) in rows.iter().enumerate() {
+                let found = source.refused_from(row as u64).filter(|refused| refused.rows.contains(&(row as u64)));
+                proptest::prop_assert_eq!(found.map(|refused| &refused.why), why.as_ref(), "row {}", row);
+            }
+        }
     }
 }

@@ -113,6 +113,7 @@ mod tests {
             offset: 7,
             reason: reason.to_owned(),
             no_text: false,
+            records: line + 1,
         };
         RefusedRow { rejected, unread: (line == 0).then_some(3) }
     }

@@ -21,14 +21,16 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
     let mut file = File::create_new(&raw).map_err(|error| Error::io(&raw, "create", error))?;
     io::copy(input, &mut file).map_err(|error| Error::io(&raw, "copy standard input to", error))?;
     drop(file);
-    let known =
-        recognise(&raw, None, FoundBy::Named, hint).map_err(|error| Error::io(&raw, "read", error))?;
+    let known = recognise(&raw, None, FoundBy::Named, hint).map_err(|error| match error.raw_os_error() {
+        Some(_) => Error::io(&raw, "read", error),
+        None => Error::input(Path::new(STDIN), format!("cannot be read: {error}")),
+    })?;
     let mut source = match known {
         Recognised::Source { source, .. } => source,
         Recognised::Foreign(foreign) => return Err(Error::input(Path::new("-"), foreign.reason())),
         Recognised::Nothing => {
-            let reason = "standard input is neither JSON Lines nor UTF-8 text; pipe one of these, or CSV with --input-format \
-                      csv; plain, gzip or zstd";
+            let reason =
+                "standard input is of no kind that is read, and no UTF-8 text; CSV needs --input-format csv";
             return Err(Error::input(Path::new("-"), reason));
         }
     };
@@ -61,5 +63,11 @@ mod tests {
         let zst = zstd::encode_all(&b"hello"[..], 1).expect("compressed");
         assert_eq!(name(&zst).expect("known"), "stdin.txt.zst");
         assert!(matches!(name(b"a\0b"), Err(Error::Input { .. })));
+        // What is damaged is told as standard input, and not as a copy of it.
+        #[cfg(feature = "parquet")]
+        {
+            let error = name(b"PAR1 and nothing else PAR1").expect_err("no table").to_string();
+            assert!(error.starts_with("stdin: cannot be read: "), "{error}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 /// The element of a quotation.
 const QUOTATION: &[u8] = b"blockquote";
 /// Elements that may hold quotations and be held by them, and whose ends close what is open within them.
-const HOLDERS: [&[u8]; 16] = [
+const HOLDERS: [&[u8]; 26] = [
     QUOTATION,
     b"table",
     b"td",
@@ -20,6 +20,16 @@ const HOLDERS: [&[u8]; 16] = [
     b"dl",
     b"fieldset",
     b"details",
+    b"li",
+    b"dd",
+    b"dt",
+    b"header",
+    b"footer",
+    b"aside",
+    b"figure",
+    b"nav",
+    b"address",
+    b"pre",
 ];
 /// The first few of them: ends of others do not reach out of these.
 const CELLS: std::ops::Range<u8> = 1..4;
@@ -109,6 +119,10 @@ mod tests {
         assert_eq!(own("<blockquote> a </div> b </blockquote> c"), ["c"]);
         assert_eq!(own("a <blockquote> b"), ["a"]);
         assert_eq!(own("</blockquote> a"), ["a"]);
+        for holder in ["li", "dd", "header", "pre"] {
+            let page = format!("<{holder}> a <blockquote> b </{holder}> c");
+            assert_eq!(own(&page), ["a", "c"], "{holder}");
+        }
     }
 
     #[test]

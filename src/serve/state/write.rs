@@ -137,7 +137,7 @@ fn commit(
     let mut report = prepared.commit_if(|_| progress.check())?;
     let unknown_ids = report.unknown.len() as u64;
     report.unknown.truncate(LISTED);
-    let count = rejected.len() as u64;
+    let count = Rejected::records(&rejected);
     rejected.truncate(LISTED);
     Ok(ChangeReport { report, rejected: count, first_rejected: rejected, unknown_ids })
 }
@@ -145,7 +145,7 @@ fn commit(
 /// Refuses records of which too many cannot be used.
 fn refuse(rejected: &[Rejected], documents: u64) -> Result<()> {
     let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let count = Rejected::wrong(rejected).count() as u64;
+    let count = Rejected::records(Rejected::wrong(rejected));
     if count * 100 <= (documents + count) * REFUSED_PERCENT {
         return Ok(());
     }

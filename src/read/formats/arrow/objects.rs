@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::columns::batch::{BatchWalk, WantedField, has_plain_values};
 use super::columns::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
 use super::columns::dictionary::{Dictionaries, HeldDictionaries};
-use super::columns::fixed::{digits, integer, key, real};
+use super::columns::fixed::{digits, integer, key, long_digits, real};
 use super::fields::batch_head;
 use super::metadata::flat::damaged;
 use super::metadata::layout::ArrowFile;
@@ -14,7 +14,7 @@ use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
 use super::rows::{no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_RECORD_BYTES, sized};
-use crate::read::date::written_day;
+use crate::read::date::{written_day, written_moment};
 use crate::read::formats::parquet::Cell;
 use crate::read::source::Source;
 
@@ -296,8 +296,14 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
         FixedMeaning::Moments(second) => write_moment(integer(bytes, true), second.into(), out),
         FixedMeaning::Times(second) => write_time(integer(bytes, true), second.into(), out),
         FixedMeaning::Decimal(scale) => match digits(bytes) {
-            Some(digits) => out.extend_from_slice(decimal(digits, scale).as_bytes()),
-            None => out.extend_from_slice(b"null"),
+            Some(digits) => {
+                let number = decimal(digits < 0, &digits.unsigned_abs().to_string(), scale);
+                out.extend_from_slice(number.as_bytes());
+            }
+            None => {
+                let (is_negative, digits) = long_digits(bytes);
+                out.extend_from_slice(decimal(is_negative, &digits, scale).as_bytes());
+            }
         },
         FixedMeaning::Bytes | FixedMeaning::Interval | FixedMeaning::Encoded => write_bytes(bytes, out),
     }
@@ -315,9 +321,9 @@ fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
 
 /// A moment, or what stands for it where it is beyond all years.
 fn write_moment(at: i128, second: i128, out: &mut Vec<u8>) {
-    match jiff::Timestamp::from_nanosecond(at.saturating_mul(1_000_000_000 / second)) {
-        Ok(time) => write_json(&time.to_string(), out),
-        Err(_) => write_json(&at, out),
+    match written_moment(at.saturating_mul(1_000_000_000 / second)) {
+        Some(time) => write_json(&time, out),
+        None => write_json(&at, out),
     }
 }
 
@@ -332,9 +338,8 @@ fn write_time(at: i128, second: i128, out: &mut Vec<u8>) {
 }
 
 /// A number with its point in the right place.
-fn decimal(digits: i128, scale: i32) -> String {
-    let sign = if digits < 0 { "-" } else { "" };
-    let digits = digits.unsigned_abs().to_string();
+fn decimal(is_negative: bool, digits: &str, scale: i32) -> String {
+    let sign = if is_negative { "-" } else { "" };
     match usize::try_from(scale) {
         Ok(0) => format!("{sign}{digits}"),
         Ok(scale) if scale <= 1_000 => {

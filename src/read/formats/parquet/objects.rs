@@ -1,8 +1,11 @@
 //! Rows as JSON objects: all columns, whatever they hold.
 
+use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
+use parquet::basic::ConvertedType;
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::PageReader;
 use parquet::errors::Result as ColumnsResult;
@@ -10,14 +13,18 @@ use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::RowGroupReader;
 use parquet::record::reader::{RowIter, TreeBuilder};
 use parquet::record::{Field, Row};
-use parquet::schema::types::Type;
+use parquet::schema::types::{SchemaDescriptor, Type};
 
 use super::guard::guarded;
 use super::rewritten::ParquetSource;
 use super::texts_as_bytes::{group_of, texts_as_bytes};
 use crate::error::{Error, Result};
+use crate::printable::printable;
+use crate::read::date::written_moment;
 use crate::read::source::Source;
 
+/// What to do with a file that cannot be written as JSON.
+const ADVICE: &str = "leave --to out to have the rows as they are stored";
 /// Rows that are decoded at once.
 const BATCH: usize = 64;
 
@@ -31,10 +38,12 @@ const BATCH: usize = 64;
 pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let failed = |error| {
         let said = super::rows::said(&error);
-        let advice = "leave --to out to have the rows as they are stored";
-        Error::undecodable(&source.shown, format!("cannot be written as JSON: {said}; {advice}"))
+        Error::undecodable(&source.shown, format!("cannot be written as JSON: {said}; {ADVICE}"))
     };
     let file = ParquetSource::open(source)?;
+    has_form(file.metadata().file_metadata().schema_descr()).map_err(|what| {
+        Error::input(Path::new(&source.shown), format!("cannot be written as JSON: {what}; {ADVICE}"))
+    })?;
     let schema =
         guarded(|| texts_as_bytes(file.metadata().file_metadata().schema_descr())).map_err(failed)?;
     let (mut row, mut object) = (0, Vec::new());
@@ -60,6 +69,29 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
             .map_err(failed)?;
             each(row, &object)?;
             row += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses columns that have no form in JSON: intervals, which the crate does not decode, and those of one name, of which it hands on
+/// one for all.
+fn has_form(schema: &SchemaDescriptor) -> std::result::Result<(), String> {
+    let interval = schema.columns().iter().find(|column| column.converted_type() == ConvertedType::INTERVAL);
+    if let Some(column) = interval {
+        return Err(format!("the column {:.40} is an interval", printable(&column.path().string())));
+    }
+    names_differ(schema.root_schema())
+}
+
+fn names_differ(group: &Type) -> std::result::Result<(), String> {
+    let mut names = BTreeSet::new();
+    for field in group.get_fields() {
+        if !names.insert(field.name()) {
+            return Err(format!("two columns have the name {:.40}", printable(field.name())));
+        }
+        if field.is_group() {
+            names_differ(field)?;
         }
     }
     Ok(())
@@ -117,8 +149,8 @@ fn write_value(value: &Field, out: &mut Vec<u8>) {
         // Without places behind the point there is still a point.
         Field::Decimal(_) => out.extend_from_slice(value.to_string().trim_end_matches('.').as_bytes()),
         Field::Date(_) | Field::TimeMillis(_) | Field::TimeMicros(_) => write_text(&value.to_string(), out),
-        Field::TimestampMillis(at) => write_time(jiff::Timestamp::from_millisecond(*at).ok(), *at, out),
-        Field::TimestampMicros(at) => write_time(jiff::Timestamp::from_microsecond(*at).ok(), *at, out),
+        Field::TimestampMillis(at) => write_time(*at, 1_000_000, out),
+        Field::TimestampMicros(at) => write_time(*at, 1_000, out),
         Field::Group(row) => write_row(row, out),
         Field::ListInternal(list) => {
             write_all(list.elements(), (b'[', b']'), out, write_value);
@@ -147,10 +179,10 @@ fn write_all<T>(some: &[T], (open, close): (u8, u8), out: &mut Vec<u8>, each: im
     out.push(close);
 }
 
-/// A time, or what stands for it where it is beyond all years.
-fn write_time(time: Option<jiff::Timestamp>, at: i64, out: &mut Vec<u8>) {
-    match time {
-        Some(time) => write_text(&time.to_string(), out),
+/// A time in units of so many nanoseconds, or what stands for it where it is beyond all years.
+fn write_time(at: i64, unit: i128, out: &mut Vec<u8>) {
+    match written_moment(i128::from(at) * unit) {
+        Some(time) => write_text(&time, out),
         None => write_json(&at, out),
     }
 }

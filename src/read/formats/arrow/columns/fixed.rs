@@ -65,6 +65,34 @@ pub(in crate::read::formats::arrow) fn digits(bytes: &[u8]) -> Option<i128> {
     bytes.iter().skip(16).all(|byte| *byte == sign).then_some(digits)
 }
 
+/// Whether a number of any length is below zero, and the digits without the sign.
+pub(in crate::read::formats::arrow) fn long_digits(bytes: &[u8]) -> (bool, String) {
+    let is_negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
+    let mut carry = is_negative;
+    let mut parts: Vec<u32> = Vec::with_capacity(bytes.len().div_ceil(4));
+    for four in bytes.chunks(4) {
+        let mut part = [if is_negative { 0xff } else { 0 }; 4];
+        part[..four.len()].copy_from_slice(four);
+        let part = u32::from_le_bytes(part);
+        let (part, carries) = if is_negative { (!part).overflowing_add(carry.into()) } else { (part, false) };
+        carry = carries;
+        parts.push(part);
+    }
+    // The last nine digits at a time.
+    let mut digits = Vec::new();
+    while parts.iter().any(|part| *part > 0) {
+        let mut rest = 0_u64;
+        for part in parts.iter_mut().rev() {
+            let value = rest << 32 | u64::from(*part);
+            *part = (value / 1_000_000_000) as u32;
+            rest = value % 1_000_000_000;
+        }
+        digits.push(rest);
+    }
+    let first = digits.pop().unwrap_or_default().to_string();
+    (is_negative, digits.iter().rev().fold(first, |first, nine| format!("{first}{nine:09}")))
+}
+
 /// A value as a cell.
 pub(in crate::read::formats::arrow) fn fixed_cell(bytes: &[u8], meaning: FixedMeaning) -> Cell {
     match meaning {
@@ -112,6 +140,22 @@ mod tests {
         assert!(half(0x7e00).is_nan() && half(0xfc00) == f64::NEG_INFINITY);
         assert_eq!((digits(&[0xff; 32]), digits(&[0xfe, 0xff, 0xff, 0xff])), (Some(-1), Some(-2)));
         assert_eq!(digits(&[&[0; 16][..], &[1; 16]].concat()), None);
+        let two_to_the_128 = [&[0; 16][..], &[1], &[0; 15]].concat();
+        assert_eq!(long_digits(&two_to_the_128), (false, "340282366920938463463374607431768211456".into()));
+        let negative = [&[0; 16][..], &[0xff; 16]].concat();
+        assert_eq!(long_digits(&negative), (true, "340282366920938463463374607431768211456".into()));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn long_numbers_have_the_digits_of_short_ones(number in proptest::num::i128::ANY, few in -2_000_000_000_i128..2_000_000_000) {
+            for number in [number, few] {
+                let fill = if number < 0 { 0xff } else { 0 };
+                let bytes = [&number.to_le_bytes()[..], &[fill; 16]].concat();
+                proptest::prop_assert_eq!(long_digits(&bytes), (number < 0, number.unsigned_abs().to_string()));
+                proptest::prop_assert_eq!(long_digits(&number.to_le_bytes()), (number < 0, number.unsigned_abs().to_string()));
+            }
+        }
     }
 
     #[test]
