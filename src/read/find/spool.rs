@@ -66,7 +66,7 @@ mod tests {
         // What is damaged is told as standard input, and not as a copy of it.
         #[cfg(feature = "parquet")]
         {
-            let error = name(b"PAR1 and nothing else PAR1").expect_err("no table").to_string();
+            let error = name(b"PAR1\x15\x04\x15\x00 and no end").expect_err("no table").to_string();
             assert!(error.starts_with("stdin: cannot be read: "), "{error}");
         }
     }
