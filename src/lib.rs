@@ -249,6 +249,7 @@
 //! - `read/find/foreign.rs` - formats that are not read, and what to do with such a file
 //! - `read/find/gathering.rs` - files recognised and taken once, and why others are not
 //! - `read/find/objects.rs` - URLs to objects: one, a folder of them, or those that a pattern matches
+//! - `read/find/pattern.rs` - the files that a pattern matches
 //! - `read/find/recognise.rs` - format and compression of a file
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file

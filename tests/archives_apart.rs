@@ -254,6 +254,44 @@ fn every_form_of_headers_says_the_new_length() {
 }
 
 #[test]
+fn names_in_an_archive_may_be_longer_than_those_of_files() {
+    let long = "n".repeat(300);
+    let files: Files = vec![
+        (format!("{long}.jsonl"), lines("a", 0..40).into_bytes()),
+        (format!("{long}x.jsonl"), lines("b", 30..60).into_bytes()),
+        (format!("{}c.jsonl", "folder/".repeat(700)), lines("c", 50..70).into_bytes()),
+    ];
+    let mut left = files.clone();
+    left[1].1 = lines("b", 40..60).into_bytes();
+    left[2].1 = lines("c", 60..70).into_bytes();
+    let dir = Dir::new();
+    for (name, archive, expected) in [
+        ("a.zip", deflated(&files), deflated(&left)),
+        ("a.tar", tar(Dialect::Pax, &files), tar(Dialect::Pax, &left)),
+        ("b.tar", tar(Dialect::Gnu, &files), tar(Dialect::Gnu, &left)),
+    ] {
+        dir.write(name, archive);
+        let found = dir.output(name, &format!("out-{name}"));
+        assert!(found.rejected.is_empty(), "{name}: {:?}", found.rejected);
+        match name {
+            "a.zip" => assert!(content(&found.kept[name]) == content(&expected)),
+            _ => assert!(found.kept[name] == expected, "{name}"),
+        }
+        let written = dir.output(&format!("{name} --to jsonl --write-removed"), &format!("{name}-jsonl"));
+        for (kept, records) in [(&written.kept, [40, 20, 10]), (&written.removed, [0, 10, 10])] {
+            let mut counts: Vec<usize> = kept
+                .values()
+                .map(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+                .filter(|count| *count > 0)
+                .collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            assert_eq!(counts, records.into_iter().filter(|count| *count > 0).collect::<Vec<_>>(), "{name}");
+            assert!(kept.keys().all(|name| name.ends_with(".jsonl") && name.len() < 1024), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_member_that_is_announced_is_missed_wherever_its_archive_ends() {
     let dir = Dir::new();
     let first = member(Dialect::Pax, "a.txt", b"some words of a text");

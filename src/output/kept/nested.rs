@@ -102,10 +102,12 @@ impl NestedArchives<'_> {
         self.folder.with_file_name(".files-of-archives")
     }
 
-    /// Where a source is written.
+    /// Where a source is written. Nobody sees what a part of an archive is called, and its own name may be too long for a file.
     pub(super) fn target(&self, source: usize) -> PathBuf {
-        let name = &self.sources[source].name;
-        if self.nesting.is_inside(source) { self.parts().join(name) } else { self.folder.join(name) }
+        match self.nesting.is_inside(source) {
+            true => self.parts().join(source.to_string()),
+            false => self.folder.join(&self.sources[source].name),
+        }
     }
 
     /// Whether a source in an archive is written anew: it loses something, and does not go as a whole.

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use glob::{MatchOptions, Pattern};
+use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
 
 use super::gathering::{Discovery, FoundFile, Gathering, NOTHING};
 use super::names::NameWish;
 use super::objects::{Reached, reach};
+use super::pattern::matches_of;
 use super::recognise::{Recognised, recognise};
 use super::spool::spool;
 use crate::error::{Error, Result};
@@ -198,25 +199,19 @@ impl Search<'_> {
     /// The files that a pattern matches; a folder among them is walked.
     fn pattern(&mut self, input: &str) -> Result<()> {
         let path = Path::new(input);
-        let options = MatchOptions { require_literal_leading_dot: true, ..MatchOptions::new() };
-        let matches = glob::glob_with(input, options).map_err(|error| {
+        let matches = matches_of(input).map_err(|error| {
             let literal = Pattern::escape(input);
             Error::input(
                 path,
                 format!("no such file, and no pattern ({error}); a name is written {literal} in one"),
             )
         })?;
-        let (mut any, mut matched) = (false, Vec::new());
-        for entry in matches {
-            any = true;
-            match entry {
-                Ok(path) => matched.push(path),
-                Err(error) => self.gathering.unreadable(error.path().to_path_buf(), error.error()),
-            }
+        let any = !matches.paths.is_empty() || !matches.unreadable.is_empty();
+        for (path, error) in matches.unreadable {
+            self.gathering.unreadable(path, &error);
         }
-        matched.sort();
         let mut files = Vec::new();
-        for path in &matched {
+        for path in &matches.paths {
             if path.is_dir() {
                 self.gathering.files(std::mem::take(&mut files))?;
                 self.walk(path)?;

@@ -5,6 +5,7 @@ mod foreign;
 mod gathering;
 mod names;
 mod objects;
+mod pattern;
 mod recognise;
 mod spool;
 mod unfold;

@@ -3,13 +3,62 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
 
-/// The parts of a path that name something: no root, no `.`, no `..`.
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Bytes of the longest name that a file system takes.
+pub(super) const LONGEST_NAME: usize = 255;
+/// Bytes of a name that was longer: it has room for what outputs put behind it.
+const SHORTENED: usize = 200;
+/// Bytes that all names of a file in an archive may have together.
+const LONGEST_PATH: usize = 1024;
+/// Bytes of the longest end of a name that says what is in a file.
+const END: usize = 10;
+
+/// The parts of a path that name something: no root, no `.`, no `..`. None is longer than a file system takes.
 pub(super) fn parts(path: &Path) -> Vec<String> {
     let name = |component| match component {
-        Component::Normal(name) => Some(Path::new(name).to_string_lossy().into_owned()),
+        Component::Normal(name) => Some(shortened(&Path::new(name).to_string_lossy(), LONGEST_NAME)),
         _ => None,
     };
     path.components().filter_map(name).collect()
+}
+
+/// The same of a file in an archive, whose names keep to no file system: each has room for what outputs put behind it, and where
+/// there are too many, one stands for all folders.
+pub(super) fn member_parts(path: &str) -> Vec<String> {
+    let mut parts: Vec<String> =
+        parts(Path::new(path)).iter().map(|part| shortened(part, SHORTENED)).collect();
+    if parts.iter().map(|part| part.len() + 1).sum::<usize>() > LONGEST_PATH
+        && let Some(file) = parts.pop()
+    {
+        parts = vec![digest(&parts.join("/")), file];
+    }
+    parts
+}
+
+/// A name of at most so many bytes, or what it begins with, what tells it from others that begin so, and what it ends with.
+pub(super) fn shortened(name: &str, most: usize) -> String {
+    if name.len() <= most {
+        return name.to_owned();
+    }
+    let mut stem = name;
+    // Two ends: one may be that of a compression.
+    for _ in 0..2 {
+        let end = stem.rsplit_once('.').filter(|(_, end)| {
+            (1..=END).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        stem = end.map_or(stem, |(stem, _)| stem);
+    }
+    let (digest, end) = (digest(name), &name[stem.len()..]);
+    let mut cut = (SHORTENED - digest.len() - end.len() - 1).min(stem.len());
+    while !stem.is_char_boundary(cut) {
+        cut -= 1;
+    }
+    format!("{}-{digest}{end}", &stem[..cut])
+}
+
+fn digest(name: &str) -> String {
+    format!("{:016x}", xxh3_64(name.as_bytes()))
 }
 
 /// What a source would like to be called.
@@ -114,6 +163,37 @@ mod tests {
             names(&[("../../etc/passwd", 9), ("/", 1), ("..", 1)]),
             ["etc/passwd", "1/input", "2/input"]
         );
+    }
+
+    #[test]
+    fn names_that_no_file_system_takes_are_shortened() {
+        let long = |letter: &str, times: usize, end: &str| format!("{}{end}", letter.repeat(times));
+        for name in [long("a", 255, ""), long("a", 249, ".jsonl"), long("\u{e9}", 125, ".json")] {
+            assert_eq!(shortened(&name, LONGEST_NAME), name);
+        }
+        for (name, end) in [
+            (long("a", 300, ".jsonl"), ".jsonl"),
+            (long("a", 300, ".jsonl.gz"), ".jsonl.gz"),
+            (long("\u{e9}", 128, ""), ""),
+            (long("\u{4e2d}", 90, ".a b"), ""),
+            (long("a.", 150, "csv"), ".a.csv"),
+        ] {
+            let (short, other) =
+                (shortened(&name, LONGEST_NAME), shortened(&format!("b{name}"), LONGEST_NAME));
+            assert!(short.len() <= SHORTENED && short.len() > SHORTENED - 4, "{short}");
+            assert!(short.ends_with(end) && short != other, "{short}");
+            assert!(name.starts_with(short.rsplit_once('-').expect("a digest").0), "{short}");
+            assert_eq!(shortened(&short, LONGEST_NAME), short);
+        }
+        // What stands apart at the end alone stays apart.
+        assert_ne!(
+            shortened(&long("a", 300, "b.csv"), LONGEST_NAME),
+            shortened(&long("a", 300, "c.csv"), LONGEST_NAME)
+        );
+        let deep = format!("{}b.jsonl", "folder/".repeat(1000));
+        let [folders, file] = &member_parts(&deep)[..] else { panic!("a folder and a file") };
+        assert_eq!((folders.len(), &**file), (16, "b.jsonl"));
+        assert_eq!(member_parts("/a/../b/c.jsonl"), ["a", "b", "c.jsonl"]);
     }
 
     #[test]

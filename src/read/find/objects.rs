@@ -5,7 +5,7 @@ use std::path::Path;
 
 use glob::{MatchOptions, Pattern};
 
-use super::names::NameWish;
+use super::names::{LONGEST_NAME, NameWish, shortened};
 use crate::error::{Error, Result};
 use crate::read::head::FoundBy;
 use crate::remote::{ListedObject, ObjectUrl, StopFlag, list, look};
@@ -70,7 +70,7 @@ fn wish(url: &ObjectUrl, keep: usize) -> NameWish {
     let shown = url.to_string();
     let parts = shown.split_once("://").map_or(&*shown, |(_, rest)| rest).split('/');
     let named = |part: &&str| !matches!(*part, "" | "." | "..");
-    NameWish { parts: parts.filter(named).map(str::to_owned).collect(), keep }
+    NameWish { parts: parts.filter(named).map(|part| shortened(part, LONGEST_NAME)).collect(), keep }
 }
 
 /// Takes all objects of a folder but those that are hidden, and results.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::names::parts;
+use super::names::member_parts;
 use super::recognise::{Recognised, recognise};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_FILES_OF_ARCHIVE, RATIO_FREE_BYTES, sized};
@@ -93,7 +93,7 @@ impl Copies<'_> {
         Ok(Some(Source {
             path,
             shown: format!("{}/{}", self.archive.shown, printable(&copy.path)),
-            name: parts(Path::new(&copy.path)).join("/"),
+            name: member_parts(&copy.path).join("/"),
             lasting: false,
             within: Some(ArchivePlace { archive, place, before, lasting: self.archive.lasting }),
             ..source
