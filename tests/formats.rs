@@ -181,6 +181,31 @@ fn pages_and_messages_may_be_files_of_their_own() {
     }
 }
 
+#[test]
+fn pages_may_be_in_utf_16() {
+    let dir = Dir::new();
+    let page =
+        "<!doctype html><title>one</title><p>caf\u{e9} and \u{65e5}\u{672c} and some more words of a page";
+    let little: Vec<u8> = page.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = page.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let forms =
+        [[b"\xff\xfe", &little[..]].concat(), [b"\xfe\xff", &big[..]].concat(), little.clone(), big.clone()];
+    dir.write("pages/a.html", page);
+    for (at, bytes) in forms.iter().enumerate() {
+        dir.write(&format!("pages/b{at}.html"), bytes);
+        dir.write(&format!("named/b{at}"), bytes);
+    }
+    let found = dir.output("pages", "folder");
+    assert!(found.duplicates.len() == 4 && found.kept.keys().eq(["a.html"]), "{:?}", found.kept.keys());
+    for (at, form) in forms.iter().enumerate() {
+        let found = dir.output(&format!("pages/a.html named/b{at}"), &format!("named-{at}"));
+        assert_eq!(found.duplicates.len(), 1, "{at}");
+        dir.alike(&format!("dedup - pages/a.html --out piped-{at}"), Some(form)).ok();
+        let piped = Output::read(&dir.join(&format!("piped-{at}")));
+        assert_eq!((piped.duplicates.len(), piped.kept("html") == *form), (1, true), "{at}");
+    }
+}
+
 /// The crawl without some pages, and what speaks of them.
 fn without(gone: &BTreeSet<String>) -> Vec<String> {
     let page = |record: &str| {

@@ -99,6 +99,17 @@ pub(super) struct FileHead {
     called_compressed: bool,
     /// What it is, if it is a package.
     package: Option<PackageKind>,
+    /// Whether it stands where a Maildir has its messages.
+    in_maildir: bool,
+}
+
+/// Whether a file stands where a Maildir has its messages: in `cur` or `new` of a folder that has these and `tmp`.
+fn is_message_of_maildir(path: &Path) -> bool {
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let Some(folder) = path.parent() else { return false };
+    let is_called = folder.file_name().is_some_and(|name| name == "cur" || name == "new");
+    let whole = |around: &Path| ["cur", "new", "tmp"].iter().all(|name| around.join(name).is_dir());
+    is_called && folder.parent().is_some_and(whole)
 }
 
 impl FileHead {
@@ -109,8 +120,18 @@ impl FileHead {
         let compressed = source.compression != Compression::None;
         let (bytes, whole, package) = (Vec::new(), false, None);
         let called_compressed = says_compressed(&source.path);
-        let mut head =
-            FileHead { bytes, whole, extension, found, hint, compressed, called_compressed, package };
+        let in_maildir = !source.is_remote() && is_message_of_maildir(&source.path);
+        let mut head = FileHead {
+            bytes,
+            whole,
+            extension,
+            found,
+            hint,
+            compressed,
+            called_compressed,
+            package,
+            in_maildir,
+        };
         let mut outcome = Ok(());
         while outcome.is_ok() && !head.whole {
             match wanted(&head.bytes) {
@@ -150,6 +171,7 @@ impl FileHead {
             compressed: false,
             called_compressed: says_compressed(Path::new(path)),
             package: package_kind(&content[..length]),
+            in_maildir: false,
         }
     }
 
@@ -181,6 +203,11 @@ impl FileHead {
     pub(super) fn is_package(&self) -> bool {
         let is_called = self.extension().is_some_and(|extension| PACKAGES.contains(&extension));
         self.package.is_some() || is_called && self.begins_zip() || holds_program(&self.bytes)
+    }
+
+    /// Whether the file stands where a Maildir has its messages.
+    pub(super) fn is_in_maildir(&self) -> bool {
+        self.in_maildir
     }
 
     /// Whether the file is compressed.

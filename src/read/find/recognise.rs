@@ -196,6 +196,54 @@ mod tests {
     }
 
     #[test]
+    fn a_mail_is_known_by_its_headers() {
+        let found = |headers: &str| plain("a", format!("{headers}\n\ntext\n").as_bytes(), FoundBy::Walked);
+        let media = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x";
+        for mail in [
+            format!("From: a@b\nMessage-ID: <1@b>\n{media}"),
+            format!("From: a@b\nDate: Tue, 5 Jan 2021 10:00:00 +0000\n{media}"),
+            format!("{media}\nReceived: from a\n by b"),
+            "Subject: s\nDate: d\nTo: a@b".to_owned(),
+        ] {
+            assert_eq!(found(&mail), Some(Format::Message), "{mail}");
+        }
+        for other in [
+            // As old servers answer, without the line that says how it went.
+            format!("Date: d\nServer: CERN/3.0\n{media}"),
+            format!("HTTP/1.0 200 OK\nFrom: a\n{media}"),
+            format!("Title: t\nSubject: s\n{media}"),
+            "From: a\nContent-Type: text/plain".to_owned(),
+            format!("From: a\na text\n{media}"),
+        ] {
+            assert_eq!(found(&other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_maildir_is_a_mail() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let found = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("created");
+            std::fs::write(&path, content).expect("written");
+            match recognise(&path, None, FoundBy::Walked, FormatHint::default()).expect("readable") {
+                Recognised::Source { source, .. } => Some(source.format),
+                Recognised::Foreign(_) | Recognised::Nothing => None,
+            }
+        };
+        let mail = "X-Note: one\nSubject: s\n\ntext\n";
+        assert_eq!((found("m/cur/1:2,S", mail), found("m/new/2", mail)), (None, None));
+        std::fs::create_dir(folder.path().join("m/tmp")).expect("created");
+        for name in ["m/cur/1:2,S", "m/new/2", "m/cur/3.txt"] {
+            assert_eq!(found(name, mail), Some(Format::Message), "{name}");
+        }
+        assert_eq!((found("m/3", mail), found("m/cur/x/4", mail)), (None, None));
+        for other in ["", "\ntext", "a text\nSubject: s\n\n"] {
+            assert_eq!(found("m/new/5", other), None, "{other}");
+        }
+    }
+
+    #[test]
     fn a_name_does_not_hide_a_format_that_is_not_read() {
         for name in ["a.txt", "a.jsonl", "a.avro"] {
             assert_eq!(plain(name, b"Obj\x01\x15\0", FoundBy::Walked), None);

@@ -9,7 +9,7 @@ use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
-use crate::read::payload::{ShownText, looks_like_html, page_text, page_title};
+use crate::read::payload::{ShownText, looks_like_html, page_text, page_title, utf_16_of_markup};
 use crate::read::record::{Record, Refusal};
 use crate::read::source::{Source, Unit};
 
@@ -18,7 +18,7 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let named = matches!(head.extension(), Some("html" | "htm" | "xhtml"));
     let certainty = match looks_like_html(head.content()) {
         true => Certainty::Proven,
-        false if named && !head.is_binary() => Certainty::Named,
+        false if named && (!head.is_binary() || utf_16_of_markup(head.bytes()).is_some()) => Certainty::Named,
         false => return None,
     };
     Some((certainty, Format::Html))

@@ -11,6 +11,28 @@ const PRESCAN: usize = 1024;
 /// Bytes that the character set is guessed by.
 const GUESSED_BY: usize = 64 << 10;
 
+/// Bytes that markup without a byte order mark is recognised as UTF-16 by, at least and at most.
+const BEGIN_UTF_16: (usize, usize) = (8, 32);
+
+/// Which of the two forms of UTF-16 markup is in, if it is: by its byte order mark, or because it begins with characters of ASCII, of
+/// which every other byte is zero.
+pub(in crate::read) fn utf_16_of_markup(bytes: &[u8]) -> Option<&'static Encoding> {
+    if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
+        // Zeros behind the mark are those of UTF-32.
+        return Some(encoding).filter(|known| *known != UTF_8 && !bytes[mark..].starts_with(b"\0\0"));
+    }
+    let (least, most) = BEGIN_UTF_16;
+    let begin = &bytes[..bytes.len().min(most)];
+    let all = |is: fn(&[u8]) -> bool| begin.len() >= least && begin.chunks_exact(2).all(is);
+    if all(|unit| unit[0] != 0 && unit[1] == 0) {
+        Some(UTF_16LE)
+    } else if all(|unit| unit[0] == 0 && unit[1] != 0) {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
 /// The text that bytes are. What counts is, in this order: a byte order mark, the declared name, the one that HTML declares
 /// in itself, and what the bytes look like. Bytes that are none in the set become replacement characters.
 pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>, html: bool) -> Cow<'a, str> {
@@ -19,7 +41,8 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>, html: bool) ->
     }
     let said = || declared.and_then(|name| Encoding::for_label(name.as_bytes()));
     let says = || if html { by_meta(&bytes[..bytes.len().min(PRESCAN)]) } else { None };
-    let encoding = said().or_else(says).unwrap_or_else(|| guess(bytes));
+    let begins = || if html { utf_16_of_markup(bytes) } else { None };
+    let encoding = said().or_else(says).or_else(begins).unwrap_or_else(|| guess(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
 
@@ -119,6 +142,30 @@ mod tests {
         let (bytes, ..) = encoding_rs::WINDOWS_1251.encode(russian);
         assert_eq!(decode(&bytes, None, false), russian);
         assert_eq!(decode(b"na\xefve caf\xe9", None, false), "na\u{ef}ve caf\u{e9}");
+    }
+
+    #[test]
+    fn markup_in_utf_16_needs_no_mark() {
+        let page = "<p>\u{43f}\u{440}\u{438}";
+        let units = |bytes: fn(u16) -> [u8; 2]| page.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for bytes in [units(u16::to_le_bytes), units(u16::to_be_bytes)] {
+            assert_eq!(utf_16_of_markup(&bytes), None, "other letters are too near");
+        }
+        let page = format!("<html><body> <p>{}", page.repeat(20));
+        for (mark, bytes, set) in [
+            (&b"\xff\xfe"[..], page.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(), UTF_16LE),
+            (b"\xfe\xff", page.encode_utf16().flat_map(u16::to_be_bytes).collect(), UTF_16BE),
+        ] {
+            for bytes in [bytes.clone(), [mark, &bytes].concat()] {
+                assert_eq!(utf_16_of_markup(&bytes), Some(set));
+                assert_eq!(decode(&bytes, None, true), page);
+            }
+        }
+        for other in
+            [&b""[..], b"<html></html>", b"\xef\xbb\xbf<html>", b"\xff\xfe\0\0<\0\0\0", &[0; 40], b"<\0p\0"]
+        {
+            assert_eq!(utf_16_of_markup(other), None, "{other:?}");
+        }
     }
 
     #[test]

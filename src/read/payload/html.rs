@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
+use super::charset::utf_16_of_markup;
 use super::main_text::MainBlocks;
 use super::quotation::Quotation;
 use crate::read::field::Fields;
@@ -43,7 +44,11 @@ const BEGINNING: usize = 1024;
 /// Whether bytes begin as HTML does, comments and an XML declaration left aside.
 pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
     let head = &bytes[..bytes.len().min(BEGINNING)];
-    let lower = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let markup = match utf_16_of_markup(bytes) {
+        Some(encoding) => encoding.decode(head).0,
+        None => String::from_utf8_lossy(head),
+    };
+    let lower = markup.to_ascii_lowercase();
     let mut rest = lower.trim_start_matches('\u{feff}').trim_start();
     while let Some(end) = [("<!--", "-->"), ("<?xml", "?>")].iter().find_map(|(start, end)| {
         let inside = rest.strip_prefix(start)?;

@@ -14,6 +14,7 @@ use super::record::Refusal;
 #[cfg(feature = "office")]
 use charset::declared_in_xml;
 use charset::decode;
+pub(super) use charset::utf_16_of_markup;
 
 pub(super) use headers::HeaderLines;
 use html::html_title;

@@ -27,6 +27,12 @@ pub(super) const CODES: [u8; 2] = [7, 8];
 /// Headers that mails have, and hardly anything else.
 const SIGNS: [&str; 7] = ["from", "to", "subject", "date", "message-id", "received", "return-path"];
 
+/// Headers that mails have, and what is said to have come by HTTP has, too.
+const SHARED_SIGNS: [&str; 2] = ["mime-version", "content-type"];
+
+/// Headers that say who sent a mail, or how it came.
+const SENDER: [&str; 4] = ["from", "message-id", "received", "return-path"];
+
 /// Whether a file is mbox: a line `From`, and the headers of a message.
 pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
     let rest = head.bytes().strip_prefix(b"From ")?;
@@ -38,6 +44,7 @@ pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
 pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
     let certainty = match head.extension() {
         Some("eml") if !head.is_binary() => Certainty::Named,
+        _ if head.is_in_maildir() && count_signs(head.bytes()).is_some() => Certainty::Named,
         _ if signs(head.bytes()) > 2 => Certainty::Likely,
         _ => return None,
     };
@@ -46,10 +53,15 @@ pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> 
 
 /// How many headers of a mail stand at the front of bytes; 0 if these are no headers.
 fn signs(bytes: &[u8]) -> usize {
+    count_signs(bytes).unwrap_or_default()
+}
+
+/// The same; `None` if bytes do not begin with headers.
+fn count_signs(bytes: &[u8]) -> Option<usize> {
     // Of most texts the first word shows that they are no mail.
     let word = bytes.iter().position(|byte| !byte.is_ascii_graphic() || *byte == b':').unwrap_or_default();
     if word > 0 && bytes[word] != b':' {
-        return 0;
+        return None;
     }
     // The headers may be longer than what is known of the file.
     let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
@@ -57,20 +69,27 @@ fn signs(bytes: &[u8]) -> usize {
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or_default();
         colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic)
     };
-    let (mut lines, mut signs) = (0, 0);
+    let (mut lines, mut signs, mut shared, mut is_sent) = (0, 0, 0, false);
+    let is_in =
+        |name: &[u8], names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
     for line in headers.lines().filter(|line| !line.is_empty()) {
         if matches!(line[0], b' ' | b'\t') && lines > 0 {
             continue;
         }
         if !named(&line) {
             // The last line may be cut off.
-            return if lines > 8 { signs } else { 0 };
+            if lines > 8 {
+                break;
+            }
+            return None;
         }
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-        signs += usize::from(SIGNS.iter().any(|sign| name.eq_ignore_ascii_case(sign.as_bytes())));
+        signs += usize::from(is_in(name, &SIGNS));
+        shared += usize::from(is_in(name, &SHARED_SIGNS));
+        is_sent |= is_in(name, &SENDER);
         lines += 1;
     }
-    signs
+    (lines > 0).then_some(if is_sent { signs + shared } else { signs })
 }
 
 /// Mail in one of its two forms.
