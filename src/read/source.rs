@@ -206,6 +206,22 @@ impl Source {
         refused.get(refused.partition_point(|refused| refused.rows.end <= row))
     }
 
+    /// Why a row is refused whatever it holds, if it is.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn refusal_of(&self, row: u64) -> Option<String> {
+        let refused = self.refused_from(row).filter(|refused| refused.rows.start <= row);
+        refused.map(|refused| refused.why.clone())
+    }
+
+    /// Where the stretch ends that a row is in, at `end` at the latest: a fault costs what is left of it.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn stretch_end(&self, row: u64, end: u64) -> u64 {
+        let after = self.cuts.places.partition_point(|place| *place <= row);
+        let end = self.cuts.places.get(after).copied().unwrap_or(end).min(end);
+        let refused = self.refused_from(row).map(|refused| refused.rows.start);
+        refused.filter(|start| *start > row).map_or(end, |start| start.min(end))
+    }
+
     /// Whether all of some rows are refused whatever they hold.
     pub(crate) fn refuses(&self, rows: &Range<u64>) -> bool {
         let mut row = rows.start;

@@ -100,27 +100,12 @@ impl RowRecords {
         self.row = row;
     }
 
-    /// Where the stretch ends that the next row is in: a fault costs what is left of it.
-    fn stretch_end(&self) -> u64 {
-        let places = &self.source.cuts.places;
-        let after = places.partition_point(|place| *place <= self.row);
-        let end = places.get(after).copied().unwrap_or(self.end).min(self.end);
-        let refused = self.source.refused_from(self.row).map(|refused| refused.rows.start);
-        refused.filter(|start| *start > self.row).map_or(end, |start| start.min(end))
-    }
-
     /// Refuses the rows up to `end`.
     fn refuse(&mut self, end: u64, why: String, sink: &mut dyn Sink) {
         self.columns = None;
         let refusal = Refusal::Rows { rows: end - self.row, why };
         sink.refuse(self.position(self.row), self.count.saturating_add(1), refusal);
         self.pass(end);
-    }
-
-    /// Why the next row is refused whatever it holds, if it is.
-    fn refused(&self) -> Option<String> {
-        let refused = self.source.refused_from(self.row).filter(|refused| refused.rows.start <= self.row);
-        refused.map(|refused| refused.why.clone())
     }
 
     /// Reads some rows of the stretch that ends before `end`.
@@ -186,8 +171,8 @@ impl RowRecords {
 impl Records for RowRecords {
     fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
         if self.row < self.end && self.open(sink)? {
-            let end = self.stretch_end();
-            let step = match self.refused() {
+            let end = self.source.stretch_end(self.row, self.end);
+            let step = match self.source.refusal_of(self.row) {
                 Some(why) => Err(why),
                 None => match self.step(end) {
                     Ok(cells) => Ok(cells),
