@@ -567,6 +567,28 @@ fn what_is_not_what_its_name_says_is_refused() {
         dir.write("array", array);
         dir.dedup("array --dry-run").code(3).says("JSON array").says("jq");
         dir.alike("dedup - --dry-run", Some(array.as_bytes())).code(3).says("JSON array").says("jq");
+        dir.write("array.json", array);
+        dir.dedup("array.json --dry-run").code(3).says("JSON array").says("jq");
+    }
+    let long = format!("{{\n \"text\": \"{}\",\n \"id\": 1}}\n", "x ".repeat(20_000));
+    for object in [
+        "{\n  \"text\": \"a b\"\n}\n",
+        "{\"id\": 1,\n\"text\": \"a\"}\n{\"id\": 2,\n\"text\": \"a\"}\n",
+        &long,
+    ] {
+        for name in ["object", "object.json", "object.jsonl"] {
+            dir.write(name, object);
+            dir.dedup(&format!("{name} --dry-run")).code(3).says("JSON over several lines").says("jq -c");
+        }
+    }
+    // Lines that are damaged are no reason to refuse those that are not.
+    for lines in [
+        "{\"id\": 1,\n{\"text\": \"a\"}\n",
+        "[\n{\"text\": \"a\"}\n{\"text\": \"b\"}\n",
+        "{\n{\"text\": \"a\"}\n",
+    ] {
+        dir.write("lines.jsonl", lines);
+        dir.dedup("lines.jsonl --dry-run").ok();
     }
     let quotation = format!("[\"{}", "x".repeat(300_000));
     for text in [&quotation, "[1] a note", "[a link](b)", "[\"a\"] is a list", "[{", "[\"a", "[]", "a text"] {

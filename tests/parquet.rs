@@ -8,7 +8,7 @@ use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
 use alike::read::{Fields, MissingText, discover, reread, rows as rows_of};
 use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, GzipLevel, ZstdLevel};
+use parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::column::page::Page;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -33,6 +33,7 @@ fn every_kind(rows: &[Columns]) -> Vec<(&'static str, Vec<u8>)> {
         ("snappy", plain(&[50]).packed(Compression::SNAPPY).file(rows)),
         ("zstd", plain(&[1, 2, 300]).packed(Compression::ZSTD(ZstdLevel::default())).file(rows)),
         ("gzip", plain(&[64]).packed(Compression::GZIP(GzipLevel::default())).newer().file(rows)),
+        ("brotli", plain(&[47]).packed(Compression::BROTLI(BrotliLevel::default())).file(rows)),
         ("lz4", plain(&[33]).packed(Compression::LZ4_RAW).newer().file(rows)),
         ("hadoop", plain(&[33]).packed(Compression::LZ4).file(rows)),
         ("lengths", plain(&[90]).encoded(Encoding::DELTA_LENGTH_BYTE_ARRAY).newer().file(rows)),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 
 use alike::error::{Error, Result};
 use alike::read::{FormatHint, ParquetSource, Source, column_names, row_objects};
-use parquet::basic::{Compression, Encoding, Type};
+use parquet::basic::{BrotliLevel, Compression, Encoding, Type};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
     Int64Type, Int96Type,
@@ -202,9 +202,12 @@ fn footer_start(file: &[u8]) -> usize {
 
 /// A good file: compression, encodings and the kind of pages as the bits say.
 fn good_file(how: u8) -> Vec<u8> {
-    let codec =
-        [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::LZ4_RAW, Compression::UNCOMPRESSED]
-            [usize::from(how & 3)];
+    let codec = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::LZ4_RAW,
+        Compression::BROTLI(BrotliLevel::default()),
+    ][usize::from(how & 3)];
     let encoding = [Encoding::PLAIN, Encoding::DELTA_BYTE_ARRAY, Encoding::DELTA_LENGTH_BYTE_ARRAY]
         [usize::from(how >> 2 & 3) % 3];
     let version = if how & 16 == 0 { WriterVersion::PARQUET_1_0 } else { WriterVersion::PARQUET_2_0 };

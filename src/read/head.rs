@@ -286,13 +286,9 @@ impl FileHead {
         text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
     }
 
-    /// Whether it is an array of objects or strings, as far as it is known, and is not called JSON, whose lines are refused one by
-    /// one. A text that begins with a bracket soon stops being JSON; one that goes on with a quotation may not, so of strings the
-    /// first has to be whole.
-    pub(super) fn begins_array(&self) -> bool {
-        if matches!(self.extension(), Some("jsonl" | "ndjson" | "json")) {
-            return false;
-        }
+    /// Whether it is one array of objects or strings, as far as it is known. A text that begins with a bracket soon stops being
+    /// JSON; one that goes on with a quotation may not, so of strings the first has to be whole.
+    pub(super) fn is_array(&self) -> bool {
         let content = self.content().trim_ascii();
         let within = content.strip_prefix(b"[").unwrap_or_default();
         let may_be = match first_byte(within) {
@@ -303,11 +299,24 @@ impl FileHead {
                 .is_some_and(|first| first.is_ok()),
             _ => false,
         };
-        may_be
-            && match serde_json::from_slice::<Vec<IgnoredAny>>(content) {
-                Ok(_) => true,
-                Err(error) => error.is_eof() && !self.whole,
-            }
+        may_be && self.first_value().is_some_and(|array| array.len() == content.len())
+    }
+
+    /// Whether its first JSON object goes on in a second line.
+    pub(super) fn is_object_of_lines(&self) -> bool {
+        self.first_byte() == Some(b'{')
+            && memchr(b'\n', self.content().trim_ascii()).is_some()
+            && self.first_value().is_some_and(|object| memchr(b'\n', object).is_some())
+    }
+
+    /// The JSON value that it begins with, as far as it is known.
+    fn first_value(&self) -> Option<&[u8]> {
+        let content = self.content().trim_ascii();
+        let mut values = serde_json::Deserializer::from_slice(content).into_iter::<IgnoredAny>();
+        match values.next()? {
+            Ok(_) => Some(&content[..values.byte_offset()]),
+            Err(error) => (error.is_eof() && !self.whole).then_some(content),
+        }
     }
 
     /// Whether the name says only that the file is compressed, and it is not.

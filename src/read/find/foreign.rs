@@ -82,6 +82,9 @@ const MISNAMED: Foreign = Foreign {
 /// An array of records.
 const ARRAY: Foreign =
     Foreign { magic: b"[", name: "JSON array", instead: "make it JSON Lines, as jq -c '.[]' does" };
+/// A record of several lines.
+const OBJECT: Foreign =
+    Foreign { magic: b"{", name: "JSON over several lines", instead: "make it JSON Lines, as jq -c . does" };
 /// How names of files end, in lower case, that are no plain text, whoever wrote them.
 const NO_TEXT: [&str; 45] = [
     "parquet", "arrow", "arrows", "feather", "ipc", "avro", "orc", "warc", "wet", "wat", "arc", "mbox",
@@ -91,7 +94,7 @@ const NO_TEXT: [&str; 45] = [
 ];
 
 impl Foreign {
-    /// What a file is that is not what it is called, or an array of records: `is_plain` says that it is taken for one text.
+    /// What a file is that is not what it is called, or JSON that is no JSON Lines: `is_plain` says that it is taken for one text.
     pub(in crate::read) fn of_text(head: &FileHead, is_plain: bool) -> Option<Foreign> {
         // Whoever says what a file is has looked at it.
         if head.said().is_some() {
@@ -102,7 +105,8 @@ impl Foreign {
             content if content.starts_with(POINTER_LINE) => Some(POINTER),
             _ if head.is_called_text() => None,
             _ if is_plain && (is_no_text() || head.is_called_compressed_only()) => Some(MISNAMED),
-            _ if head.begins_array() => Some(ARRAY),
+            _ if head.is_array() => Some(ARRAY),
+            _ if head.is_object_of_lines() => Some(OBJECT),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ use parquet::basic::Compression;
 use parquet::errors::Result;
 
 use super::super::thrift::damaged;
+use crate::limits::sized;
 
 /// Decompresses pages of one column.
 pub(super) struct Unpacker {
@@ -43,11 +44,8 @@ impl Unpacker {
                 }
                 self.snappy.decompress(packed, page).map_err(damage)?
             }
-            Compression::GZIP(_) => {
-                let mut unpacked = MultiGzDecoder::new(packed).take(page.len() as u64 + 1);
-                unpacked.read_exact(page)?;
-                page.len() + unpacked.read(&mut [0])?
-            }
+            Compression::GZIP(_) => fill(MultiGzDecoder::new(packed), page)?,
+            Compression::BROTLI(_) => fill(brotli_decompressor::Decompressor::new(packed, BROTLI), page)?,
             Compression::ZSTD(_) => {
                 let zstd = match &mut self.zstd {
                     Some(zstd) => zstd,
@@ -57,13 +55,19 @@ impl Unpacker {
             }
             Compression::LZ4_RAW => lz4_flex::block::decompress_into(packed, page).map_err(damage)?,
             Compression::LZ4 => unpack_blocks(packed, page)?,
-            Compression::BROTLI(_) => {
-                return Err(damaged("compressed with Brotli, which alike does not read"));
-            }
             Compression::LZO => return Err(damaged("compressed with LZO, which alike does not read")),
         };
         if unpacked == page.len() { Ok(()) } else { Err(another_size()) }
     }
+}
+
+/// Bytes that the decoder of Brotli reads at once.
+const BROTLI: usize = sized(16 << 10, 64);
+
+/// Fills `page` with what is decoded; how much that is, or one more if there is more.
+fn fill(mut unpacked: impl Read, page: &mut [u8]) -> Result<usize> {
+    unpacked.read_exact(page)?;
+    Ok(page.len() + unpacked.read(&mut [0])?)
 }
 
 /// LZ4 as Hadoop frames it: blocks, each behind its size before and after compression, from the highest byte on.
@@ -96,9 +100,13 @@ fn damage(error: impl std::fmt::Display) -> parquet::errors::ParquetError {
 mod tests {
     use std::io::Write;
 
-    use parquet::basic::{GzipLevel, ZstdLevel};
+    use parquet::basic::{BrotliLevel, GzipLevel, ZstdLevel};
 
     use super::*;
+
+    /// "once more " five hundred times.
+    const BROTLI_OF_TEXT: &[u8] =
+        b"\x1b\x87\x13\x00\x04\x3c\x64\xa9\x3e\x77\x13\xb1\x89\x03\x43\x01\x67\x01\x60\x95\xc9\x6e\x00";
 
     fn packed(codec: Compression, text: &[u8]) -> Vec<u8> {
         match codec {
@@ -109,6 +117,7 @@ mod tests {
                 encoder.finish().expect("packed")
             }
             Compression::ZSTD(_) => zstd::bulk::compress(text, 1).expect("packed"),
+            Compression::BROTLI(_) => BROTLI_OF_TEXT.to_vec(),
             Compression::LZ4_RAW => lz4_flex::block::compress(text),
             Compression::LZ4 => {
                 let block = lz4_flex::block::compress(text);
@@ -128,6 +137,7 @@ mod tests {
             Compression::SNAPPY,
             gzip,
             zstd,
+            Compression::BROTLI(BrotliLevel::default()),
             Compression::LZ4_RAW,
             Compression::LZ4,
             Compression::UNCOMPRESSED,
