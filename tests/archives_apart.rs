@@ -224,8 +224,20 @@ fn other_commands_know_files_of_archives() {
     dir.alike("dedup a.tar --out out", None).ok();
     let shown = dir.alike("show out 2", None).ok().stdout;
     assert!(shown.contains("a.tar/data/") && !shown.contains("not at hand"), "{shown}");
-    // Several processes leave them where they are.
-    dir.alike("launch -n 2 -- dedup a.tar --out many", None).code(3).says("unpack the archive");
+}
+
+#[test]
+fn several_processes_share_the_files_of_an_archive() {
+    let (dir, files) = (Dir::new(), files());
+    dir.write("a.tar", tar(Dialect::Pax, &files));
+    let one = dir.output("a.tar --max-rejected 50%", "one").kept;
+    for processes in [2, 3] {
+        let out = format!("many-{processes}");
+        dir.alike(&format!("launch -n {processes} -- dedup a.tar --max-rejected 50% --out {out}"), None).ok();
+        assert!(Output::read(&dir.join(&out)).kept == one, "{processes} processes");
+    }
+    // Without a folder that all of them see there is no place for copies.
+    dir.alike("launch -n 2 -- dedup a.tar --dry-run", None).code(3).says("unpack the archive");
 }
 
 #[test]

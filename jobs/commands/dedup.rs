@@ -93,7 +93,8 @@ fn dedup(
     let page = PagePlace::new(options.report.as_deref(), out)?;
     check_protected(&options.against, &options.inputs)?;
     let preferred = preferred_inputs(&options.prefer, &options.inputs)?;
-    let hint = options.hint.shared_by(peers.is_some()).within(options.memory);
+    let apart = peers.is_some() && (!place.is_seen_by_all() || writes_to_store(options));
+    let hint = options.hint.shared_by(apart).within(options.memory);
     let mut discovery = find_inputs(&options.inputs, hint, spool.path(), progress)?;
     FormPlan::new(&discovery.sources, FormChoice { memory: options.memory, ..options.form })?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;

@@ -111,7 +111,8 @@ fn lead(
     let spool = private_folder(place.path())?;
     let input = input(args)?;
     let fold = asked_fold(&args.fold)?.unwrap_or_default();
-    let hint = args.records.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
+    let apart = peers.is_some() && !place.is_seen_by_all();
+    let hint = args.records.form.hint(&input).shared_by(apart).within(machine.memory);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
     if writes {
         let choice = FormChoice { memory: machine.memory, ..choice(args) };

@@ -73,7 +73,8 @@ fn lead(
     let mut config = Config::default();
     records(&mut config.input, &args.records);
     config.validate()?;
-    let hint = args.records.form.hint(&config.input).shared_by(peers.is_some()).within(machine.memory);
+    let apart = peers.is_some() && !place.is_seen_by_all();
+    let hint = args.records.form.hint(&config.input).shared_by(apart).within(machine.memory);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
     let choice_within = FormChoice { memory: machine.memory, ..choice(args) };
     FormPlan::new(&discovery.sources, choice_within)?;

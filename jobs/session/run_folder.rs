@@ -49,6 +49,11 @@ impl RunFolder {
         }
     }
 
+    /// Whether it lies where other processes, too, write their parts of an output, unless that goes to a store.
+    pub(crate) fn is_seen_by_all(&self) -> bool {
+        matches!(self, RunFolder::Output(_))
+    }
+
     /// Removes what a run has written that begins again; the folder `stays`.
     pub(crate) fn clear_but(&self, stays: &Path) -> Result<()> {
         match self {

@@ -116,14 +116,14 @@ pub struct FormatHint {
     pub format: Option<FormatName>,
     /// The delimiter of CSV and TSV.
     pub delimiter: Option<Delimiter>,
-    /// Whether several processes read the inputs, so that nothing may be copied for one of them.
+    /// Whether processes read the inputs that do not see the folder of this one, so that nothing may be copied for them.
     pub shared: bool,
     /// Bytes of memory that the run may take, if they are bounded.
     pub memory: Option<u64>,
 }
 
 impl FormatHint {
-    /// The same for a run of several processes, or of one.
+    /// The same for a run of several processes without a folder that all of them see, or for another one.
     pub fn shared_by(self, several: bool) -> FormatHint {
         FormatHint { shared: several, ..self }
     }
