@@ -678,8 +678,9 @@
 //! - `output/columns/failure.rs` - what goes wrong with columns, and what people are told of it
 //! - `output/columns/encode.rs` - one column of a row group, written anew
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
-//! - `output/columns/annotated.rs` - a Parquet file with more columns
+//! - `output/columns/annotated.rs` - columns that are added to those of a Parquet file
 //! - `output/columns/batches.rs` - batches of Arrow that stay, shrink or go, and the files made of them
+//! - `output/columns/divided.rs` - a Parquet file as one or several, with the columns that it has or more
 //! - `output/columns/table.rs` - rows of typed columns, written as Parquet
 //! - `output/columns/leaves.rs` - rows with the columns of their own format, written as Parquet
 //! - `output/finished/mod.rs` - outputs of `dedup`, asked afterwards

@@ -445,8 +445,62 @@ fn annotated_files_have_all_that_they_had_and_columns_more() {
     fs::create_dir(dir.join("again")).unwrap();
     fs::copy(dir.join("annotated0/annotated/a.parquet"), dir.join("again/a.parquet")).unwrap();
     dir.dedup("again --annotate --out no").code(3).says("it has a column alike_cluster already");
-    dir.dedup("again --shard-size 1M --out no").code(3).says("add --to jsonl");
     alike_in_all(&dir, "in1 in2 --threshold 0.7 --annotate", &[(1, 3), (2, 2)]);
+}
+
+/// The files in a folder of an output, in order.
+fn files(dir: &Dir, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let names = fs::read_dir(dir.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+    let names: BTreeSet<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names
+        .into_iter()
+        .map(|name| (name.clone(), fs::read(dir.join(&format!("{folder}/{name}"))).unwrap()))
+        .collect()
+}
+
+#[test]
+fn parts_have_the_rows_of_the_whole() {
+    let dir = Dir::new();
+    let rows = rows(300);
+    for (at, (kind, file)) in every_kind(&rows).into_iter().enumerate() {
+        dir.write(&format!("in{at}/a.parquet"), &file);
+        for (flags, folders) in [
+            ("--write-removed", &["kept", "removed"][..]),
+            ("--annotate", &["annotated"]),
+            ("--to parquet", &["kept"]),
+        ] {
+            let line = format!("in{at} --threshold 0.7 {flags} -w {}", 1 + at % 2);
+            dir.dedup(&format!("{line} --out whole")).ok();
+            dir.dedup(&format!("{line} --shard-size 4k --out parts")).ok();
+            for folder in folders {
+                let whole = files(&dir, &format!("whole/{folder}"));
+                let parts = files(&dir, &format!("parts/{folder}"));
+                let names: Vec<String> = (1..=parts.len()).map(|at| format!("a-{at:05}.parquet")).collect();
+                assert!(parts.iter().map(|(name, _)| name).eq(&names), "{kind} {flags}: {names:?}");
+                assert!(parts.len() > 1, "{kind} {flags}");
+                let (want, said) = read_back(&whole[0].1);
+                let parts: Vec<_> = parts.iter().map(|(_, part)| (part.len(), read_back(part))).collect();
+                for (_, (_, of)) in &parts {
+                    assert_eq!(of.file_metadata().schema(), said.file_metadata().schema(), "{kind} {flags}");
+                    let pairs = [of, &said].map(|of| of.file_metadata().key_value_metadata());
+                    assert_eq!(pairs[0], pairs[1], "{kind} {flags}");
+                    let bytes: i64 =
+                        of.row_groups().iter().rev().skip(1).map(|group| group.compressed_size()).sum();
+                    assert!(bytes < 4096, "{kind} {flags}: it was full before its last row group");
+                }
+                let found = parts.into_iter().flat_map(|(_, (rows, _))| rows);
+                assert!(found.eq(want), "{kind} {flags}: other rows");
+            }
+            ["whole", "parts"].iter().for_each(|out| fs::remove_dir_all(dir.join(out)).unwrap());
+        }
+    }
+    // A file of which nothing is left is one part without rows.
+    let file = Made::plain(&[20]).file(&rows[..20]);
+    dir.write("all/a.parquet", &file);
+    dir.write("all/b.parquet", &file);
+    let found = dir.output("all --shard-size 1M", "all-out");
+    assert_eq!(read_back(&found.kept["b-00001.parquet"]).0.len(), 0);
+    alike_in_all(&dir, "in1 in2 --threshold 0.7 --shard-size 4k --write-removed", &[(1, 3), (2, 2)]);
 }
 
 #[test]

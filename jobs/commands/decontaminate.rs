@@ -79,7 +79,8 @@ fn lead(
 ) -> Result<DecontaminationReport> {
     let place = held.insert(RunFolder::of_all(options.out.as_deref(), peers.map(|peers| &**peers))?);
     let spool = private_folder(place.path())?;
-    let hint = options.hint.shared_by(peers.is_some() && !place.is_seen_by_all()).within(options.machine.memory);
+    let hint =
+        options.hint.shared_by(peers.is_some() && !place.is_seen_by_all()).within(options.machine.memory);
     let corpus = find_inputs(&options.corpus, hint, spool.path(), progress)?;
     FormPlan::new(&corpus.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
     let found_as = (hint, spool.path(), &**progress);

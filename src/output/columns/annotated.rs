@@ -1,6 +1,6 @@
-//! A Parquet file with more columns: those that it has are copied as they are encoded.
+//! Columns that are added to those of a Parquet file.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::table::{HeldCells, TableCell, TableColumn, field};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::{ParquetSource, Source};
+use crate::read::ParquetSource;
 
 /// Rows whose cells are held at once.
 const ROWS: u64 = sized(1 << 10, 3);
@@ -40,42 +40,8 @@ pub(in crate::output) trait AddedColumns {
     fn next(&mut self, column: usize, take: &mut dyn FnMut(TableCell<'_>)) -> Result<()>;
 }
 
-/// Writes a source with more columns; the length of the file.
-///
-/// # Errors
-/// [`Error::Input`] if the source is not what it was; [`Error::Io`] and [`Error::Interrupted`], and what `added` gives.
-pub(in crate::output) fn write_with(
-    source: &Source,
-    columns: &[TableColumn],
-    added: &mut dyn AddedColumns,
-    target: &Path,
-    progress: &Progress,
-) -> Result<u64> {
-    let file = ParquetSource::open(source)?;
-    let mut made = || -> std::result::Result<(), Failure> {
-        let mut writer = writer(&file, columns, target)?;
-        for (group, rows) in file.groups().enumerate() {
-            progress.check()?;
-            let mut to = writer.next_row_group()?;
-            for leaf in 0..file.metadata().file_metadata().schema_descr().num_columns() {
-                let (bytes, column) = file.encoded(group, leaf)?;
-                to.append_column(bytes, column)?;
-            }
-            for column in columns.iter().copied().enumerate() {
-                added.go_to(rows.start)?;
-                write_added(column, rows.end - rows.start, added, &mut to, progress)?;
-            }
-            to.close()?;
-        }
-        writer.finish()?;
-        Ok(())
-    };
-    made().map_err(|failure| failure.told(source, target))?;
-    fs::metadata(target).map(|made| made.len()).map_err(|error| Error::io(target, "read", error))
-}
-
-/// A writer of files with the columns of one and more of them.
-fn writer(
+/// A writer of files with the columns of one, and maybe more of them.
+pub(super) fn writer(
     file: &ParquetSource,
     columns: &[TableColumn],
     target: &Path,
@@ -85,7 +51,8 @@ fn writer(
     let mut fields = schema.get_fields().to_vec();
     fields.extend(columns.iter().map(field).collect::<ColumnsResult<Vec<_>>>()?);
     let schema = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
-    let properties = Arc::new(with_columns(properties::of_file(file)));
+    let said = properties::of_file(file);
+    let properties = Arc::new(if columns.is_empty() { said } else { with_columns(said) });
     Ok(SerializedFileWriter::new(BufWriter::with_capacity(BLOCK, made), Arc::new(schema), properties)?)
 }
 
@@ -98,7 +65,7 @@ fn with_columns(properties: WriterProperties) -> WriterProperties {
 }
 
 /// Writes an added column of a row group.
-fn write_added(
+pub(super) fn write_added(
     (column, (_, kind)): (usize, TableColumn),
     rows: u64,
     added: &mut dyn AddedColumns,

@@ -65,9 +65,24 @@ pub(super) fn write_group(
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
+    write_rows(source, chosen, (group, beside), &(0..u64::MAX), target, progress)
+}
+
+/// The same of those rows alone that are among others of the source.
+pub(super) fn write_rows(
+    source: &Source,
+    chosen: ChosenRows<'_>,
+    (group, beside): (usize, bool),
+    among: &Range<u64>,
+    target: &Path,
+    progress: &Progress,
+) -> Result<()> {
     let file = ParquetSource::open(source)?;
     let rows = file.groups().nth(group).ok_or_else(|| Error::Changed(source.path.clone()))?;
-    let stretches = chosen.stretches(&rows);
+    let among = rows.start.max(among.start)..rows.end.min(among.end);
+    let before = among.start - rows.start;
+    let placed = |stretch: Range<u64>| stretch.start + before..stretch.end + before;
+    let stretches: Vec<Range<u64>> = chosen.stretches(&among).into_iter().map(placed).collect();
     let made = || -> std::result::Result<(), Failure> {
         let mut writer = writer(&file, properties::of_group(&file, group)?, target)?;
         let mut of_group = writer.next_row_group()?;
@@ -134,11 +149,21 @@ fn copy(
     group: usize,
     mut to: SerializedRowGroupWriter<'_, BufWriter<File>>,
 ) -> std::result::Result<(), Failure> {
+    append(from, group, &mut to)?;
+    to.close()?;
+    Ok(())
+}
+
+/// Adds the columns of a row group to another one as they are encoded.
+pub(super) fn append(
+    from: &ParquetSource,
+    group: usize,
+    to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
+) -> std::result::Result<(), Failure> {
     for leaf in 0..from.metadata().file_metadata().schema_descr().num_columns() {
         let (bytes, column) = from.encoded(group, leaf)?;
         to.append_column(bytes, column)?;
     }
-    to.close()?;
     Ok(())
 }
 

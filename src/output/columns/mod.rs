@@ -6,6 +6,7 @@
 
 mod annotated;
 mod batches;
+mod divided;
 mod encode;
 mod failure;
 mod groups;
@@ -14,7 +15,8 @@ mod parts;
 mod properties;
 mod table;
 
-pub(super) use annotated::{AddedColumns, write_with};
+pub(super) use annotated::AddedColumns;
+pub(super) use divided::{Targets, write_divided};
 pub(super) use leaves::LeafFile;
 pub(super) use parts::KeptColumns;
 pub(super) use table::{CellKind, GROUP, HeldCells, TableCell, TableColumn, TableFile};

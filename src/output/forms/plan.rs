@@ -23,7 +23,7 @@ pub(super) enum Way {
     /// As rows of a table with the columns that they have.
     #[cfg(feature = "parquet")]
     Leaves,
-    /// As the file is, with more columns.
+    /// As the file is, with more columns, or in parts.
     #[cfg(feature = "parquet")]
     Columns,
     /// A text, as it is or cut.
@@ -128,12 +128,8 @@ fn way(source: &Source, choice: FormChoice) -> Result<Way> {
             Err(Error::input(&source.path, format!("{why}; add --to jsonl")))
         }
         #[cfg(feature = "parquet")]
-        (Some(RecordForm::Parquet) | None, Format::Parquet) if divided => {
-            Err(refused(source, "a file of Parquet keeps its row groups", "--shard-size"))
-        }
-        #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet) | None, Format::Parquet) => {
-            Ok(if annotate { Way::Columns } else { Way::AsTheyAre })
+            Ok(if annotate || divided { Way::Columns } else { Way::AsTheyAre })
         }
         #[cfg(feature = "parquet")]
         (Some(RecordForm::Parquet), Format::Arrow) => {

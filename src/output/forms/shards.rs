@@ -59,6 +59,12 @@ impl<'a> ShardNames<'a> {
         self.folder.join(name)
     }
 
+    /// About how many bytes a part may have, if there may be several.
+    #[cfg(feature = "parquet")]
+    pub(super) fn limit(&self) -> Option<u64> {
+        self.limit
+    }
+
     /// Whether a part of so many bytes is full.
     pub(super) fn is_full(&self, bytes: u64) -> bool {
         self.limit.is_some_and(|limit| bytes >= limit)

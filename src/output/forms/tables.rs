@@ -4,14 +4,15 @@
 //! made of the members of objects would have to suit all records before the first one is written, and one record of a
 //! million may have a number where the others have a text.
 
-use std::path::Path;
-
 use super::encoders::{Encoder, Outgoing};
 use super::notes::{COLUMNS, Note, NoteCells, NoteColumns, SourceNotes};
 use super::objects::RecordObjects;
 use super::shards::{ShardNames, Written};
 use crate::error::Result;
-use crate::output::columns::{AddedColumns, CellKind, TableCell, TableColumn, TableFile, write_with};
+use crate::output::chosen::{ChosenRows, Side};
+use crate::output::columns::{
+    AddedColumns, CellKind, TableCell, TableColumn, TableFile, Targets, write_divided,
+};
 use crate::progress::Progress;
 use crate::read::{Fields, Format, Source};
 
@@ -157,17 +158,26 @@ impl Encoder for TableEncoder<'_> {
     }
 }
 
-/// Writes a source of columns with those of its notes; the length of the file.
-pub(super) fn annotate(
+/// Writes a source of columns: the chosen rows, or, with notes, all of them, each with its own.
+pub(super) fn write_columns(
     source: &Source,
-    rejected: &[u64],
-    (notes, of): (SourceNotes, NoteColumns),
-    target: &Path,
+    chosen: ChosenRows<'_>,
+    notes: Option<(SourceNotes, NoteColumns)>,
+    mut names: ShardNames<'_>,
     progress: &Progress,
-) -> Result<u64> {
-    let begin = notes.place();
-    let mut added = AddedNotes { notes, columns: of, rejected, row: 0, group: (0, begin) };
-    write_with(source, &columns(of), &mut added, target, progress)
+) -> Result<Written> {
+    let limit = names.limit();
+    let targets = Targets { next: &mut || names.next(), limit, wanted: chosen.side != Side::Removed };
+    let (files, bytes) = match notes {
+        None => write_divided(source, chosen, None, targets, progress)?,
+        Some((notes, of)) => {
+            let (begin, rejected) = (notes.place(), chosen.removed);
+            let mut added = AddedNotes { notes, columns: of, rejected, row: 0, group: (0, begin) };
+            let all = ChosenRows { side: Side::Annotated, removed: &[] };
+            write_divided(source, all, Some((&columns(of), &mut added)), targets, progress)?
+        }
+    };
+    Ok(Written { files, bytes, ..Written::default() })
 }
 
 /// The notes of a source as columns.

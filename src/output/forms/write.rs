@@ -23,6 +23,8 @@ use super::selection::StretchEdit;
 use super::shards::{ShardNames, Shards, Written};
 use super::taker::RecordTaker;
 use crate::error::{Error, Result};
+#[cfg(feature = "parquet")]
+use crate::output::chosen::ChosenRows;
 use crate::output::chosen::{Chosen, Side};
 use crate::output::hand_out::{Hands, hand_out_among};
 use crate::output::kept::{KeptTally, assist_kept, write_kept};
@@ -397,12 +399,10 @@ impl FormWriter<'_> {
             let source = &self.set.sources[*at];
             source.unchanged()?;
             let notes = self.said.notes.map(|notes| Ok((notes.of(*at)?, notes.columns()))).transpose()?;
-            let target = self.folder.join(format!("{}{}", file.name.0, file.name.1));
-            if let Some(notes) = notes {
-                written.bytes +=
-                    super::tables::annotate(source, &self.removed[*at], notes, &target, self.progress)?;
-                written.files += 1;
-            }
+            let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
+            let chosen = ChosenRows { side: self.side, removed: &self.removed[*at] };
+            let of_source = super::tables::write_columns(source, chosen, notes, names, self.progress)?;
+            written = written.plus(of_source);
             source.unchanged()?;
             self.progress.advance(source.bytes);
         }
