@@ -226,6 +226,33 @@ fn other_commands_know_files_of_archives() {
     assert!(shown.contains("a.tar/data/") && !shown.contains("not at hand"), "{shown}");
 }
 
+/// What says of itself that it is a table, and is none.
+#[test]
+fn a_damaged_file_of_an_archive_costs_itself() {
+    let (dir, mut files) = (Dir::new(), files());
+    let want = dir_of(&dir, "whole.tar", &files);
+    files.push(("z/cut.parquet".to_owned(), b"PAR1 and then nothing that ends it".to_vec()));
+    files.push(("z/cut.arrow".to_owned(), b"ARROW1\0\0 and then nothing that ends it".to_vec()));
+    for (name, archive) in [("a.tar", tar(Dialect::Pax, &files)), ("a.zip", deflated(&files))] {
+        dir.write(name, &archive);
+        let found = dir.output(&format!("{name} --max-rejected 50%"), &format!("out-{name}"));
+        assert_eq!(found.summary["documents"], want.summary["documents"], "{name}");
+        assert!(text_of_rejected(&dir, name).contains("unpack the archive"), "{name}");
+        let kept = fs::read(dir.join(&format!("out-{name}/kept/{name}"))).unwrap();
+        let whole = |needle: &[u8]| kept.windows(needle.len()).any(|at| at == needle);
+        assert!(name == "a.zip" || whole(b"PAR1 and then nothing that ends it"), "{name}");
+    }
+}
+
+fn dir_of(dir: &Dir, name: &str, files: &Files) -> Output {
+    dir.write(name, tar(Dialect::Pax, files));
+    dir.output(&format!("{name} --max-rejected 50%"), "whole")
+}
+
+fn text_of_rejected(dir: &Dir, name: &str) -> String {
+    fs::read_to_string(dir.join(&format!("out-{name}/rejected.jsonl"))).unwrap()
+}
+
 #[test]
 fn several_processes_share_the_files_of_an_archive() {
     let (dir, files) = (Dir::new(), files());

@@ -10,8 +10,11 @@ use alike::read::{Fields, MissingText, discover, reread, rows as rows_of};
 use bytes::Bytes;
 use parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::column::page::Page;
-use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::metadata::{
+    ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData,
+};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::TrackedWrite;
 use serde_json::Value;
 
 use crate::support::columns::{Columns, Made, read_back};
@@ -448,6 +451,36 @@ fn annotated_files_have_all_that_they_had_and_columns_more() {
     alike_in_all(&dir, "in1 in2 --threshold 0.7 --annotate", &[(1, 3), (2, 2)]);
 }
 
+#[test]
+fn a_summary_of_other_files_is_no_input() {
+    let dir = Dir::new();
+    let rows = rows(60);
+    let file = Made::plain(&[20]).file(&rows);
+    let (_, metadata) = read_back(&file);
+    let elsewhere = |group: &RowGroupMetaData| {
+        let chunks = group
+            .columns()
+            .iter()
+            .map(|chunk| chunk.clone().into_builder().set_file_path("a.parquet".to_owned()).build().unwrap());
+        group.clone().into_builder().set_column_metadata(chunks.collect()).build().unwrap()
+    };
+    let groups = metadata.row_groups().iter().map(elsewhere).collect();
+    let summary = ParquetMetaData::new(metadata.file_metadata().clone(), groups);
+    let mut bytes = b"PAR1".to_vec();
+    let place = TrackedWrite::new(&mut bytes);
+    ParquetMetaDataWriter::new_with_tracked(place, &summary).finish().unwrap();
+    dir.write("set/a.parquet", &file);
+    let want = dir.output("set", "alone");
+    dir.write("set/_metadata", &bytes);
+    let found = dir.output("set", "both");
+    assert!(found.kept == want.kept && found.kept.len() == 1);
+    assert_eq!(found.summary["documents"], 60);
+    dir.dedup("set/_metadata --dry-run")
+        .code(3)
+        .says("a summary of other files of Parquet")
+        .says("name these");
+}
+
 /// The files in a folder of an output, in order.
 fn files(dir: &Dir, folder: &str) -> Vec<(String, Vec<u8>)> {
     let names = fs::read_dir(dir.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
@@ -471,13 +504,13 @@ fn parts_have_the_rows_of_the_whole() {
         ] {
             let line = format!("in{at} --threshold 0.7 {flags} -w {}", 1 + at % 2);
             dir.dedup(&format!("{line} --out whole")).ok();
-            dir.dedup(&format!("{line} --shard-size 4k --out parts")).ok();
+            dir.dedup(&format!("{line} --shard-size 1k --out parts")).ok();
             for folder in folders {
                 let whole = files(&dir, &format!("whole/{folder}"));
                 let parts = files(&dir, &format!("parts/{folder}"));
                 let names: Vec<String> = (1..=parts.len()).map(|at| format!("a-{at:05}.parquet")).collect();
                 assert!(parts.iter().map(|(name, _)| name).eq(&names), "{kind} {flags}: {names:?}");
-                assert!(parts.len() > 1, "{kind} {flags}");
+                assert!(parts.len() > 1, "{kind} {flags}: of {} bytes", whole[0].1.len());
                 let (want, said) = read_back(&whole[0].1);
                 let parts: Vec<_> = parts.iter().map(|(_, part)| (part.len(), read_back(part))).collect();
                 for (_, (_, of)) in &parts {
@@ -486,7 +519,7 @@ fn parts_have_the_rows_of_the_whole() {
                     assert_eq!(pairs[0], pairs[1], "{kind} {flags}");
                     let bytes: i64 =
                         of.row_groups().iter().rev().skip(1).map(|group| group.compressed_size()).sum();
-                    assert!(bytes < 4096, "{kind} {flags}: it was full before its last row group");
+                    assert!(bytes < 1024, "{kind} {flags}: it was full before its last row group");
                 }
                 let found = parts.into_iter().flat_map(|(_, (rows, _))| rows);
                 assert!(found.eq(want), "{kind} {flags}: other rows");
@@ -500,7 +533,7 @@ fn parts_have_the_rows_of_the_whole() {
     dir.write("all/b.parquet", &file);
     let found = dir.output("all --shard-size 1M", "all-out");
     assert_eq!(read_back(&found.kept["b-00001.parquet"]).0.len(), 0);
-    alike_in_all(&dir, "in1 in2 --threshold 0.7 --shard-size 4k --write-removed", &[(1, 3), (2, 2)]);
+    alike_in_all(&dir, "in1 in2 --threshold 0.7 --shard-size 1k --write-removed", &[(1, 3), (2, 2)]);
 }
 
 #[test]

@@ -62,6 +62,14 @@ pub(super) trait Codec {
         places
     }
 
+    /// Whether the file only says where rows are in others.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn is_summary(&self, _: &Source) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// The records of a unit. Opening must not touch the file.
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records>;
 

@@ -13,6 +13,7 @@ use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
 use super::windowed::carries;
 use crate::limits::MAX_METADATA_BYTES;
+use crate::remote::ObjectUrl;
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
@@ -37,9 +38,20 @@ pub(super) enum FoundBy {
     Walked,
 }
 
+/// The name of a file, or of what a URL leads to: whoever signs one writes behind it.
+fn file_name(path: &Path) -> Option<String> {
+    match ObjectUrl::of(path).filter(|url| !url.is_listed()) {
+        Some(url) => {
+            let name = url.key().split(['?', '#']).next()?;
+            Some(name.rsplit('/').next()?.to_owned())
+        }
+        None => Some(path.file_name()?.to_string_lossy().into_owned()),
+    }
+}
+
 /// The end of a file's name, in lower case, without that of the compression.
 fn extension(path: &Path) -> Option<String> {
-    let name = path.file_name()?.to_string_lossy().to_lowercase();
+    let name = file_name(path)?.to_lowercase();
     let packed =
         Compression::ALL.iter().filter_map(|(_, suffix)| Some(suffix).filter(|suffix| !suffix.is_empty()));
     let name = packed.filter_map(|suffix| name.strip_suffix(suffix)).next().unwrap_or(&name);
@@ -48,7 +60,8 @@ fn extension(path: &Path) -> Option<String> {
 
 /// Whether a name ends as those of compressed files do.
 fn says_compressed(path: &Path) -> bool {
-    let end = path.extension().map(|end| format!(".{}", end.to_string_lossy().to_lowercase()));
+    let Some(name) = file_name(path) else { return false };
+    let end = name.rsplit_once('.').map(|(_, end)| format!(".{}", end.to_lowercase()));
     end.is_some_and(|end| Compression::ALL.iter().any(|(_, suffix)| *suffix == end))
 }
 
@@ -103,13 +116,17 @@ pub(super) struct FileHead {
     in_maildir: bool,
 }
 
-/// Whether a file stands where a Maildir has its messages: in `cur` or `new` of a folder that has these and `tmp`.
+/// Whether a folder is one that mail is delivered to: it has `cur`, `new` and `tmp`.
+pub(super) fn is_maildir(folder: &Path) -> bool {
+    ["cur", "new", "tmp"].iter().all(|name| folder.join(name).is_dir())
+}
+
+/// Whether a file stands where a Maildir has its messages: in `cur` or `new` of it.
 fn is_message_of_maildir(path: &Path) -> bool {
     let Ok(path) = std::path::absolute(path) else { return false };
     let Some(folder) = path.parent() else { return false };
     let is_called = folder.file_name().is_some_and(|name| name == "cur" || name == "new");
-    let whole = |around: &Path| ["cur", "new", "tmp"].iter().all(|name| around.join(name).is_dir());
-    is_called && folder.parent().is_some_and(whole)
+    is_called && folder.parent().is_some_and(is_maildir)
 }
 
 impl FileHead {
@@ -401,6 +418,21 @@ pub(super) fn behind_prolog(bytes: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_known_of_a_url_that_was_signed() {
+        for (name, end) in [
+            ("a/b.CSV", Some("csv")),
+            ("a.b/c", None),
+            ("https://host/a/b.jsonl.gz?X-Signature=a/b.c", Some("jsonl")),
+            ("http://host/b.pdf#page=1", Some("pdf")),
+            ("https://host/b?name=c.pdf", None),
+            ("s3://bucket/a?b.csv", Some("csv")),
+        ] {
+            assert_eq!(extension(Path::new(name)).as_deref(), end, "{name}");
+        }
+        assert!(says_compressed(Path::new("https://host/a.jsonl.gz?sig=1.2")));
+    }
 
     #[test]
     fn declarations_and_comments_are_passed_over() {

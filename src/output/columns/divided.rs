@@ -33,7 +33,7 @@ pub(in crate::output) struct Targets<'a> {
 
 /// What of a row group becomes one of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Piece {
+struct GroupShare {
     group: usize,
     /// Of the source.
     rows: Range<u64>,
@@ -57,11 +57,11 @@ pub(in crate::output) fn write_divided(
     let columns = added.as_ref().map_or(&[][..], |(columns, _)| columns);
     let mut files =
         Files { source, file: &file, chosen, columns, targets, open: None, done: (0, 0), progress };
-    for piece in pieces(&file, chosen, files.targets.limit) {
+    for share in group_shares(&file, chosen, files.targets.limit) {
         progress.check()?;
         match &mut added {
-            Some((_, cells)) => files.write(&piece, Some(&mut **cells))?,
-            None => files.write(&piece, None)?,
+            Some((_, cells)) => files.write(&share, Some(&mut **cells))?,
+            None => files.write(&share, None)?,
         }
     }
     if files.targets.wanted && files.done.0 == 0 {
@@ -72,7 +72,7 @@ pub(in crate::output) fn write_divided(
 }
 
 /// What row groups become row groups, and what parts of them where one alone is much larger than a file may be.
-fn pieces(file: &ParquetSource, chosen: ChosenRows<'_>, limit: Option<u64>) -> Vec<Piece> {
+fn group_shares(file: &ParquetSource, chosen: ChosenRows<'_>, limit: Option<u64>) -> Vec<GroupShare> {
     let of_group = |(group, rows): (usize, Range<u64>)| {
         let (count, all) = (chosen.count(&rows), rows.end - rows.start);
         let bytes = u128::from(file.packed(group)) * u128::from(count) / u128::from(all.max(1));
@@ -81,9 +81,12 @@ fn pieces(file: &ParquetSource, chosen: ChosenRows<'_>, limit: Option<u64>) -> V
             _ => 1,
         };
         let at = move |part: u128| rows.start + (u128::from(all) * part / parts) as u64;
-        let piece =
-            move |part| Piece { group, rows: at(part)..at(part + 1), is_whole: parts == 1 && count == all };
-        (0..parts).map(piece).filter(|piece| chosen.count(&piece.rows) > 0).collect::<Vec<_>>()
+        let share = move |part| GroupShare {
+            group,
+            rows: at(part)..at(part + 1),
+            is_whole: parts == 1 && count == all,
+        };
+        (0..parts).map(share).filter(|share| chosen.count(&share.rows) > 0).collect::<Vec<_>>()
     };
     file.groups().enumerate().flat_map(of_group).collect()
 }
@@ -116,24 +119,24 @@ impl Files<'_, '_> {
         Ok(self.open.insert(open))
     }
 
-    fn write(&mut self, piece: &Piece, mut cells: Option<&mut dyn AddedColumns>) -> Result<()> {
-        let part = match piece.is_whole {
+    fn write(&mut self, share: &GroupShare, mut cells: Option<&mut dyn AddedColumns>) -> Result<()> {
+        let part = match share.is_whole {
             true => None,
             false => {
                 let path = self.opened()?.1.with_extension("part");
-                write_rows(self.source, self.chosen, (piece.group, true), &piece.rows, &path, self.progress)?;
+                write_rows(self.source, self.chosen, (share.group, true), &share.rows, &path, self.progress)?;
                 let bytes = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
                 Some((ParquetSource::open(&self.source.written_to(path.clone(), bytes))?, path))
             }
         };
         let (columns, progress, source) = (self.columns, self.progress, self.source);
-        let from = part.as_ref().map_or((self.file, piece.group), |(part, _)| (part, 0));
+        let from = part.as_ref().map_or((self.file, share.group), |(part, _)| (part, 0));
         let (writer, path) = self.opened()?;
         let mut made = || -> std::result::Result<u64, Failure> {
             let mut to = writer.next_row_group()?;
             append(from.0, from.1, &mut to)?;
             if let Some(cells) = &mut cells {
-                add(columns, &mut **cells, &piece.rows, &mut to, progress)?;
+                add(columns, &mut **cells, &share.rows, &mut to, progress)?;
             }
             to.close()?;
             Ok(writer.bytes_written() as u64)

@@ -17,7 +17,7 @@ use super::spool::spool;
 use crate::error::{Error, Result};
 use crate::printable::counted;
 use crate::read::format::FormatHint;
-use crate::read::head::FoundBy;
+use crate::read::head::{FoundBy, is_maildir};
 use crate::remote::{ListedObject, ObjectSpool, ObjectUrl, heads};
 
 /// Why a folder is skipped that [`is_result`].
@@ -29,6 +29,11 @@ fn is_result(folder: &Path) -> bool {
     let is_deduplicated = || holds("summary.json") && holds("duplicates.jsonl");
     let is_decontaminated = || holds("benchmarks.json") && holds("contaminated.jsonl");
     folder.is_dir() && holds("kept") && (is_deduplicated() || is_decontaminated())
+}
+
+/// Whether it is one of the folders of mail that a Maildir has under hidden names.
+fn is_folder_of_maildir(folder: &Path) -> bool {
+    is_maildir(folder) && folder.parent().is_some_and(is_maildir)
 }
 
 /// Finds the files that `inputs` stand for, in the order of the arguments. An argument is a file, a folder (walked
@@ -250,8 +255,10 @@ impl Search<'_> {
 
     /// Takes all files below a folder; how many of them hold documents or cannot be read.
     fn walk(&mut self, folder: &Path) -> Result<usize> {
-        let visible =
-            |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+        let visible = |entry: &DirEntry| {
+            let is_hidden = entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".");
+            !is_hidden || is_folder_of_maildir(entry.path())
+        };
         let (mut results, mut files) = (Vec::new(), Vec::new());
         let mut useful = 0;
         for entry in
@@ -332,6 +339,16 @@ mod tests {
         assert_eq!(names, ["a/z.txt", "a.txt", "b.jsonl"]);
         assert_eq!(found.skipped, [(folder.path().join("d/n.bin"), NOTHING.to_owned())]);
         assert!(found.sources.is_sorted_by_key(|source| source.path.clone()));
+    }
+
+    #[test]
+    fn folders_of_a_maildir_have_hidden_names() {
+        let mails = ["cur/1", "new/2", "tmp/3"].map(|mail| [format!("m/{mail}"), format!("m/.Sent/{mail}")]);
+        let hidden = ["m/.git/cur/x.jsonl", "d/.Sent/cur/y", "d/.Sent/new/y", "d/.Sent/tmp/y", "d/z.jsonl"];
+        let all: Vec<&str> = mails.iter().flatten().map(String::as_str).chain(hidden).collect();
+        let found = names(&tree(&all), &["m", "d"]);
+        let sent = |name: &&String| name.contains(".Sent/");
+        assert_eq!((found.iter().filter(sent).count(), found.len()), (3, 7), "{found:?}");
     }
 
     #[test]

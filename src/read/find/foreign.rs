@@ -65,6 +65,29 @@ static KNOWN: &[Foreign] = &[
     Foreign { magic: b"<?xml", name: "XML", instead: CONVERT },
 ];
 
+/// Formats that may begin as a text does, and go on with what is none.
+const NO_TEXTS: &[Foreign] = &[
+    Foreign { magic: b"ORC", name: "ORC", instead: "write it again as Parquet" },
+    Foreign { magic: b"GIF8", name: "GIF", instead: EXTRACT },
+    Foreign { magic: b"\xff\xd8\xff", name: "JPEG", instead: EXTRACT },
+    Foreign { magic: b"\x89PNG\r\n", name: "PNG", instead: EXTRACT },
+    Foreign { magic: b"SQLite format 3\0", name: "SQLite", instead: "write its table as CSV or JSON Lines" },
+    Foreign { magic: b"\x89HDF\r\n", name: "HDF5", instead: CONVERT },
+    Foreign { magic: b"\x93NUMPY", name: "NumPy", instead: CONVERT },
+    Foreign { magic: b"Rar!\x1a\x07", name: "RAR", instead: UNZIP },
+];
+/// What stands before frames of Zstandard that are packed with its help.
+const DICTIONARY: &[u8] = b"\x5d\x2a\x4d\x18";
+/// A crawl so packed.
+pub(super) const WITH_DICTIONARY: Foreign = Foreign {
+    magic: DICTIONARY,
+    name: "Zstandard with a dictionary before it",
+    instead: "decompress it with that, and pack it as gzip or zstd",
+};
+/// Rows of a table that are in other files.
+pub(super) const SUMMARY: Foreign =
+    Foreign { magic: PARQUET, name: "summary of other files of Parquet", instead: "name these" };
+
 /// How a pointer to a file begins that git keeps elsewhere.
 const POINTER_LINE: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 /// Such a pointer.
@@ -122,8 +145,16 @@ impl Foreign {
             true => Foreign { instead: ZIP_WITHIN, ..format },
             false => format,
         };
-        let stream = begins_arrow_stream(head).then_some(ARROW_FILE);
-        known.or(stream).filter(|format| !is_read(format)).map(within)
+        let stream = || begins_arrow_stream(head).then_some(ARROW_FILE);
+        let is_text = || std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+        let binary = || NO_TEXTS.iter().copied().find(|format| head.starts_with(format.magic));
+        let binary = || binary().filter(|_| head.contains(&0) || !is_text());
+        known.or_else(stream).or_else(binary).filter(|format| !is_read(format)).map(within)
+    }
+
+    /// How such a file begins.
+    pub(super) const fn magic(&self) -> &'static [u8] {
+        self.magic
     }
 
     /// What the format is called.
@@ -157,6 +188,9 @@ impl Foreign {
         if self == MISNAMED {
             return format!("text, and not what its name says; {}", self.instead);
         }
+        if self == SUMMARY {
+            return format!("a {}, which has no rows; {}", self.name, self.instead);
+        }
         format!("a file in the format {}, which alike does not read as it is; {}", self.name, self.instead)
     }
 }
@@ -174,11 +208,14 @@ mod tests {
             (b"PK\x03\x04\x14\0", "zip"),
             (b"PK\x05\x06\0\0", "zip"),
             (b"PAR1\x15\x04", "Parquet"),
+            (b"ORC\x08\0", "ORC"),
+            (b"\x89PNG\r\n\x1a\n", "PNG"),
         ] {
             let reason = Foreign::of(head, true).expect(name).reason();
             assert!(reason.contains(&format!("format {name},")) && reason.contains("; "), "{reason}");
         }
         assert_eq!(Foreign::of(b"PAR1\x15\x04", false).is_none(), cfg!(feature = "parquet"));
+        assert_eq!(Foreign::of(b"ORCHIDS and other flowers", false), None);
         assert_eq!(Foreign::of(b"\0\xff", false), None);
         assert_eq!(Foreign::of(b"", false), None);
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::foreign::Foreign;
+use super::foreign::{Foreign, SUMMARY, WITH_DICTIONARY};
 use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, compression_of, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
@@ -70,6 +70,9 @@ pub(super) fn recognise(
         within: None,
         apart: Vec::new(),
     };
+    if source.compression == Compression::Zstd && begins_with_dictionary(&file)? {
+        return Ok(Recognised::Foreign(WITH_DICTIONARY));
+    }
     source.window = first_window(source.compression, &mut file)?;
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
@@ -81,12 +84,22 @@ pub(super) fn recognise(
     source.format = format;
     let codec = formats::codec(format);
     check_layout(codec.memory_of_layout(&source)?, hint.memory)?;
+    if codec.is_summary(&source)? {
+        return Ok(Recognised::Foreign(SUMMARY));
+    }
     // An object is not read to its end to find out where it may be cut.
     if source.compression == Compression::None && (!source.is_remote() || codec.rereader().is_some()) {
         source.cuts = codec.cuts(&source)?;
     }
     source.object = source.object.map(|object| object.with_room(USUAL_ROOM));
     Ok(Recognised::Source { source, differs: formats::differs_from_named(&head, format) })
+}
+
+/// Whether a file begins with what its frames of Zstandard are packed with.
+fn begins_with_dictionary(file: &InputFile) -> io::Result<bool> {
+    let mut begin = [0; WITH_DICTIONARY.magic().len()];
+    let read = file.read_at(&mut begin, 0)?;
+    Ok(begin[..read] == *WITH_DICTIONARY.magic())
 }
 
 /// Refuses a table of which it takes more than half of the memory to know where its rows stand.

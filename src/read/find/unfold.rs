@@ -83,8 +83,12 @@ impl Copies<'_> {
     fn source(&self, path: PathBuf, copy: &MemberCopy) -> io::Result<Option<Source>> {
         // Whoever names the archive says what that is, and not what is in it.
         let hint = FormatHint { format: None, ..self.hint };
-        let Recognised::Source { source, .. } = recognise(&path, None, FoundBy::Walked, hint)? else {
-            return Ok(None);
+        let source = match recognise(&path, None, FoundBy::Walked, hint) {
+            Ok(Recognised::Source { source, .. }) => source,
+            Ok(_) => return Ok(None),
+            Err(error) if error.raw_os_error().is_some() => return Err(error),
+            // It stays in the archive, which counts it.
+            Err(_) => return Ok(None),
         };
         if matches!(source.format, Format::Tar | Format::Zip) {
             return Ok(None);

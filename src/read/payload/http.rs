@@ -84,9 +84,12 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The encodings of the body, the first one that was put on first.
+    /// The encodings of the body, the first one that was put on first. Servers name character sets among them, and that there is none.
     fn codings(&self) -> Vec<String> {
-        self.lists("Content-Encoding").filter(|coding| coding != "identity").collect()
+        let is_none = |coding: &String| matches!(&**coding, "identity" | "none" | "binary" | "8bit" | "7bit");
+        let is_charset = |coding: &String| encoding_rs::Encoding::for_label(coding.as_bytes()).is_some();
+        let codings = self.lists("Content-Encoding");
+        codings.filter(|coding| !is_none(coding) && !is_charset(coding)).collect()
     }
 
     /// The names that a header lists, in lower case.
@@ -273,6 +276,9 @@ mod tests {
         assert_eq!(body("Content-Encoding: zstd\r\n", &zstd), Ok(text.clone()));
         // "Hello" in an uncompressed meta-block, as RFC 7932, section 9.2, has them.
         assert_eq!(body("Content-Encoding: br\r\n", b"\x0b\x02\x80Hello\x03"), Ok(b"Hello".to_vec()));
+        for coding in ["none", "UTF-8", "iso-8859-1, identity", "8bit"] {
+            assert_eq!(body(&format!("Content-Encoding: {coding}\r\n"), &text), Ok(text.clone()));
+        }
         let cut = &gzip(&text)[..30];
         assert!(
             body("Content-Encoding: gzip\r\n", cut).is_ok_and(|got| text.starts_with(&got) || got == cut)

@@ -8,16 +8,55 @@ const NAME: usize = 64;
 /// The column that tells a table where no row is there as a whole.
 const TEXT: &str = "text";
 
-/// Whether some text, all of a file or its beginning, is a header of several names, and a row of as many fields.
-pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8) -> bool {
+/// Rows that are looked at where names of columns may be any.
+const ROWS: usize = 100;
+/// How Excel says what separates fields, in a line of its own.
+const SEPARATOR: &str = "sep=";
+
+/// Whether some text, all of a file or its beginning, is a header of several names, and a row of as many fields; or of names that people
+/// give to columns, if these are not `strict`, and several such rows.
+pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict: bool) -> bool {
     let mut rows = WholeRows { rest: content, whole, delimiter };
     let Some(header) = rows.next() else { return false };
+    if let [only] = header[..] {
+        return !strict && only.strip_prefix(SEPARATOR).is_some_and(str::is_empty);
+    }
     let names: Vec<&str> = header.iter().map(|name| unquoted(name)).collect();
     let distinct: HashSet<&str> = names.iter().copied().collect();
-    if names.len() < 2 || distinct.len() < names.len() || !names.iter().all(|name| is_name(name)) {
+    if distinct.len() < names.len() {
         return false;
     }
-    rows.find(|row| *row != [""]).map_or_else(|| distinct.contains(TEXT), |row| row.len() == names.len())
+    let has_text = names.iter().any(|name| name.trim() == TEXT);
+    let mut fit = rows.filter(|row| *row != [""]).map(|row| row.len() == names.len());
+    if names.iter().all(|name| is_name(name)) {
+        return fit.next().unwrap_or(has_text);
+    }
+    if strict && !has_text || !names.iter().enumerate().all(|(at, name)| is_title(name, at, has_text)) {
+        return false;
+    }
+    let (mut found, mut all) = (0, true);
+    fit.take(ROWS).for_each(|fits| {
+        found += 1;
+        all &= fits;
+    });
+    all && (has_text || found > 1)
+}
+
+/// Whether a field may be what people call a column: the first may have no name, as that of the numbers of rows, and blanks around it
+/// are rare but in prose.
+fn is_title(field: &str, at: usize, may_have_blanks: bool) -> bool {
+    let begins = |first: char| first.is_alphabetic() || matches!(first, '_' | '#' | '@' | '$');
+    let is_part = |letter: char| letter.is_alphanumeric() || " _.-:/()[]#@$%&+*'?".contains(letter);
+    let name = if may_have_blanks { field.trim() } else { field };
+    match name.is_empty() {
+        true => at == 0,
+        false => {
+            name.len() <= NAME
+                && name.starts_with(begins)
+                && !name.ends_with(' ')
+                && name.chars().all(is_part)
+        }
+    }
 }
 
 /// Whether a field is what programs call columns, and no words of a sentence.
@@ -72,7 +111,7 @@ mod tests {
 
     #[test]
     fn tables_are_told_from_texts() {
-        let comma = |content: &str, whole| looks_like_table(content, whole, b',');
+        let comma = |content: &str, whole| looks_like_table(content, whole, b',', false);
         for table in [
             "id,text\n1,a\n",
             "id,text\r\n\r\n1,\"a, \"\"b\"\"\nc\"\r\n",
@@ -83,7 +122,22 @@ mod tests {
             assert!(comma(table, true), "{table}");
         }
         assert!(comma("id,text\n1,a text that goes on", false));
-        assert!(looks_like_table("id\ttext\n1\ta\n", true, b'\t'));
+        for strict in [true, false] {
+            assert!(looks_like_table("id\ttext\n1\ta\n", true, b'\t', strict));
+            for with_text in [
+                ",text\n0,a b\n",
+                "\"\",\"text\"\n\"1\",\"a b\"\n",
+                "id, text\n1,a b\n",
+                "#id,text\n1,a b",
+                "Doc ID,text",
+            ] {
+                assert!(looks_like_table(with_text, true, b',', strict), "{with_text}");
+            }
+        }
+        for titles in ["Doc ID,Full Text\n1,a\n2,b\n", "body,note (x)\na,1\nb,2\n", ",url/path\n0,a\n1,b\n"] {
+            assert!(comma(titles, true) && !looks_like_table(titles, true, b',', true), "{titles}");
+        }
+        assert!(looks_like_table("sep=;\r\nid;text\r\n1;a\r\n", true, b';', false));
         for text in [
             "",
             "id",
@@ -94,6 +148,11 @@ mod tests {
             "one,two\nA line of a text without any more.\n",
             "id,number\n",
             "id,\"text\n1,a\n",
+            "Doc ID,Full Text\n1,a\n",
+            "Doc ID,Full Text\n1,a\n2,b,c\n",
+            "Hello there, my text\nand, so, on\n",
+            "if x > 1,y\na,b\nc,d\n",
+            "1,000 words\n2,000 words\n3,000 words\n",
         ] {
             assert!(!comma(text, true), "{text}");
         }

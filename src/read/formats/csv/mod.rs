@@ -45,7 +45,8 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
 /// Whether a file begins like a table.
 fn is_table(head: &FileHead, delimiter: Delimiter) -> bool {
     let text = head.text_of_head();
-    text.is_some_and(|text| looks_like_table(text, head.is_whole(), delimiter.byte()))
+    // Whoever names a file means to have read what is in it; one in a folder may be anything.
+    text.is_some_and(|text| looks_like_table(text, head.is_whole(), delimiter.byte(), !head.is_named()))
 }
 
 /// The format of a file that is said to be CSV, whatever its name.

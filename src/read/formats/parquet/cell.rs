@@ -121,7 +121,7 @@ fn whole(number: i64, meaning: Meaning) -> Cell {
         }
         Meaning::Decimal(scale) => decimal(number.into(), scale),
         Meaning::Other(what) => Cell::Other(what),
-        Meaning::Text | Meaning::Real | Meaning::Julian => Cell::Other("a number"),
+        Meaning::Text | Meaning::Real | Meaning::Julian | Meaning::Uuid => Cell::Other("a number"),
     }
 }
 
@@ -142,6 +142,14 @@ fn big_endian(bytes: &[u8], scale: u32) -> Cell {
     let mut digits = [sign; 16];
     digits[16 - bytes.len()..].copy_from_slice(bytes);
     decimal(i128::from_be_bytes(digits), scale)
+}
+
+/// An identifier as it is written (RFC 9562, section 4).
+fn uuid(bytes: &[u8]) -> Cell {
+    let Ok(bytes) = <[u8; 16]>::try_from(bytes) else { return Cell::Other("bytes") };
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    Cell::Text(ByteArray::from(parts.join("-").into_bytes()))
 }
 
 impl CellOf for bool {
@@ -199,6 +207,7 @@ impl CellOf for FixedLenByteArray {
     fn cell(self, meaning: Meaning) -> Cell {
         match meaning {
             Meaning::Decimal(scale) => big_endian(self.data(), scale),
+            Meaning::Uuid => uuid(self.data()),
             Meaning::Other(what) => Cell::Other(what),
             _ => Cell::Other("bytes"),
         }
@@ -230,6 +239,8 @@ mod tests {
             Some(Value::Number(-2.0))
         );
         assert_eq!(ByteArray::from("a").cell(Meaning::Text).id().as_deref(), Some("a"));
+        let uuid = FixedLenByteArray::from(ByteArray::from((0..16).collect::<Vec<u8>>()));
+        assert_eq!(uuid.cell(Meaning::Uuid).id().as_deref(), Some("00010203-0405-0607-0809-0a0b0c0d0e0f"));
         assert_eq!(f64::NAN.cell(Meaning::Real).value(), None);
         assert_eq!(true.cell(Meaning::Other("")).value(), None);
     }

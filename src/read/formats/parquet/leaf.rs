@@ -89,6 +89,8 @@ pub(super) enum Meaning {
     Moments(i64),
     /// Julian day and nanoseconds of it.
     Julian,
+    /// Identifiers of 16 bytes, which people write as 32 digits.
+    Uuid,
     /// Numbers with so many digits behind the point.
     Decimal(u32),
     /// Anything else, as people call it.
@@ -102,6 +104,7 @@ impl Meaning {
             (Physical::BOOLEAN, ..) => Meaning::Other("true or false"),
             (_, Some(LogicalType::Decimal(_)), _) | (_, _, ConvertedType::DECIMAL) => Meaning::Decimal(scale),
             (Physical::BYTE_ARRAY, ..) => Meaning::Text,
+            (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid), _) => Meaning::Uuid,
             (Physical::FIXED_LEN_BYTE_ARRAY, ..) => Meaning::Other("bytes of a fixed length"),
             (Physical::INT96, ..) => Meaning::Julian,
             (Physical::FLOAT | Physical::DOUBLE, ..) => Meaning::Real,

@@ -49,6 +49,9 @@ const UNIT: u64 = 4;
 /// Bytes of memory that a byte of a footer takes where it is read: 14 with 100,000 columns, and with 1,000 of 100 row groups.
 const OF_FOOTER: u64 = 14;
 
+/// What a file is called that says where the rows of a data set are.
+const SUMMARY: &str = "_metadata";
+
 /// The number of the format on disk.
 pub(super) const CODE: u8 = 3;
 
@@ -97,6 +100,16 @@ impl Codec for Parquet {
     fn memory_of_layout(&self, source: &Source) -> io::Result<u64> {
         let length = footer_length(&source.open()?, source.bytes).map_err(as_io)?;
         Ok(length.saturating_mul(OF_FOOTER))
+    }
+
+    fn is_summary(&self, source: &Source) -> io::Result<bool> {
+        // By its content it would be known, too, and the footer of every file read twice.
+        if source.path.file_name().is_none_or(|name| name != SUMMARY) {
+            return Ok(false);
+        }
+        let file = ParquetFile::open(source).map_err(as_io)?;
+        let mut chunks = file.layout.groups.iter().flat_map(|group| &group.chunks).peekable();
+        Ok(chunks.peek().is_some() && chunks.all(|chunk| chunk.elsewhere))
     }
 
     fn unit_factor(&self) -> u64 {

@@ -149,10 +149,10 @@ impl ParquetSource {
         let (pages, held) = self.pages(group, leaf)?;
         let column = self.layout.schema.column(leaf);
         debug_assert_eq!(column.physical_type(), T::get_physical_type());
-        let (optional, repeated) = (column.max_def_level() > 0, column.max_rep_level() > 0);
+        let most = [column.max_def_level(), column.max_rep_level()];
         let expands = self.layout.groups[group].chunks[leaf].expands;
         let reader = ColumnReaderImpl::new(column, Box::new(pages));
-        Ok(ColumnRows { reader, held, read: 0, expands, optional, repeated })
+        Ok(ColumnRows { reader, held, read: 0, expands, most, repeated: most[1] > 0 })
     }
 
     /// How the values of a column are stored.
@@ -168,8 +168,9 @@ pub struct ColumnRows<T: DataType> {
     /// Values that were read or passed over.
     read: u64,
     expands: bool,
-    /// Whether the column has definition levels, and whether it has repetition levels.
-    optional: bool,
+    /// The highest definition level of the column, and the highest repetition level.
+    most: [i16; 2],
+    /// Whether it has repetition levels.
     repeated: bool,
 }
 
@@ -201,7 +202,7 @@ impl<T: DataType> ColumnRows<T> {
 
     /// No rows, to which others can be added.
     pub fn batch(&self) -> ColumnBatch<T> {
-        let (definition, repetition) = (self.optional.then(Vec::new), self.repeated.then(Vec::new));
+        let (definition, repetition) = ((self.most[0] > 0).then(Vec::new), self.repeated.then(Vec::new));
         ColumnBatch { rows: 0, values: Vec::new(), definition, repetition }
     }
 
@@ -217,11 +218,20 @@ impl<T: DataType> ColumnRows<T> {
             (left, true) => (left / 8).clamp(1, 16),
         };
         let rows = most.min(known).min(if self.expands { 8 } else { MOST });
+        let before = [&batch.definition, &batch.repetition].map(|levels| levels.as_ref().map_or(0, Vec::len));
         let (reader, ColumnBatch { values, definition, repetition, .. }) = (&mut self.reader, &mut *batch);
         let read =
             guarded(|| reader.read_records(rows as usize, definition.as_mut(), repetition.as_mut(), values))?;
         if read.0 as u64 != rows {
             return Err(damaged("fewer rows than the footer says"));
+        }
+        // Their bits hold more than there is, and whoever writes them counts each of those that there are.
+        for ((levels, before), most) in
+            [&batch.definition, &batch.repetition].into_iter().zip(before).zip(self.most)
+        {
+            if levels.as_ref().is_some_and(|levels| levels[before..].iter().any(|level| *level > most)) {
+                return Err(damaged("a level that the column does not have"));
+            }
         }
         self.read += read.2 as u64;
         batch.rows += rows;

@@ -70,22 +70,35 @@ fn fill(mut unpacked: impl Read, page: &mut [u8]) -> Result<usize> {
     Ok(page.len() + unpacked.read(&mut [0])?)
 }
 
-/// LZ4 as Hadoop frames it: blocks, each behind its size before and after compression, from the highest byte on.
+/// LZ4 as Hadoop frames it: stretches, each behind its size before compression, of blocks, each behind its size after it, all from
+/// the highest byte on. Of a stretch there are as many blocks as it takes.
 fn unpack_blocks(mut packed: &[u8], into: &mut [u8]) -> Result<usize> {
     let mut at = 0;
-    let size = |bytes: &[u8]| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
     while !packed.is_empty() {
-        let (head, rest) =
-            packed.split_at_checked(8).ok_or_else(|| damaged("a block of LZ4 without its sizes"))?;
-        let (block, rest) = rest
-            .split_at_checked(size(&head[4..]))
-            .ok_or_else(|| damaged("a block of LZ4 that is cut off"))?;
-        let room =
-            into.get_mut(at..at + size(head)).ok_or_else(|| damaged("a block of LZ4 that is too large"))?;
-        at += lz4_flex::block::decompress_into(block, room).map_err(damage)?;
-        packed = rest;
+        let end = at + size(&mut packed)?;
+        if end > into.len() {
+            return Err(damaged("a block of LZ4 that is too large"));
+        }
+        while at < end {
+            let length = size(&mut packed)?;
+            let (block, rest) =
+                packed.split_at_checked(length).ok_or_else(|| damaged("a block of LZ4 that is cut off"))?;
+            let unpacked = lz4_flex::block::decompress_into(block, &mut into[at..end]).map_err(damage)?;
+            if unpacked == 0 {
+                return Err(damaged("a block of LZ4 without a byte"));
+            }
+            (at, packed) = (at + unpacked, rest);
+        }
     }
     Ok(at)
+}
+
+/// The size that stands next.
+fn size(packed: &mut &[u8]) -> Result<usize> {
+    let (size, rest) =
+        packed.split_first_chunk().ok_or_else(|| damaged("a block of LZ4 without its sizes"))?;
+    *packed = rest;
+    Ok(u32::from_be_bytes(*size) as usize)
 }
 
 fn another_size() -> parquet::errors::ParquetError {
@@ -158,6 +171,23 @@ mod tests {
                 assert!(unpacker_of(codec).unpack(&packed[..cut], &mut page).is_err(), "{codec:?} {cut}");
             }
         }
+    }
+
+    #[test]
+    fn blocks_of_hadoop_share_a_stretch() {
+        let (one, two) = ("once more ".repeat(300), "and again ".repeat(200));
+        let block = |text: &str| {
+            let packed = lz4_flex::block::compress(text.as_bytes());
+            [&(packed.len() as u32).to_be_bytes()[..], &packed].concat()
+        };
+        let before = |bytes: usize| (bytes as u32).to_be_bytes().to_vec();
+        let whole = format!("{one}{two}{one}");
+        let stretches =
+            [before(one.len() + two.len()), block(&one), block(&two), before(one.len()), block(&one)]
+                .concat();
+        let mut page = vec![0; whole.len()];
+        Unpacker::new(Compression::LZ4).unpack(&stretches, &mut page).expect("whole");
+        assert_eq!(page, whole.as_bytes());
     }
 
     fn unpacker_of(codec: Compression) -> Unpacker {
