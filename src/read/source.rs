@@ -383,7 +383,7 @@ mod tests {
             all in proptest::collection::vec(proptest::collection::vec((0_u64..40, 0_u64..12), 0..4), 1..6),
         ) {
             let mut source = Source::place_for(Path::new("a"));
-            let mut rows: Vec<Option<String>> = vec![None; 60];
+            let mut rows: Vec<Option<String>> = vec![None; 100];
             for (round, ranges) in all.iter().enumerate() {
                 let mut ranges = ranges.clone();
                 ranges.sort_unstable();

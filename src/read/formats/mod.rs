@@ -207,7 +207,7 @@ pub fn undecodable_rows(
 ) -> Result<Vec<UndecodableRows>> {
     match source.format {
         Format::Parquet => parquet::undecodable_rows(source, whole_groups, progress),
-        Format::Arrow => arrow::undecodable_rows(source, progress),
+        Format::Arrow => arrow::undecodable_rows(source, whole_groups, progress),
         _ => Ok(Vec::new()),
     }
 }

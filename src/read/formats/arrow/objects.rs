@@ -14,9 +14,10 @@ use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
 use super::rows::{no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::progress::Progress;
 use crate::read::date::{written_day, written_moment};
 use crate::read::formats::parquet::Cell;
-use crate::read::source::Source;
+use crate::read::source::{Source, UndecodableRows};
 
 /// Most rows, or values of a list, that are made objects of at once.
 const ROWS: usize = sized(64, 3);
@@ -42,20 +43,64 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
     formless.map_err(|error| Error::input(&source.path, told(&error)))?;
     let mut held = HeldDictionaries::default();
     for (batch, place) in file.layout.batches.iter().enumerate() {
-        if source.refuses(&place.rows()) {
-            continue;
-        }
-        let mut columns = all_columns(&file, batch, &mut held).map_err(failed)?;
-        let mut at = 0;
-        while at < place.rows {
-            let objects = objects(&mut columns, at, place.rows).map_err(failed)?;
-            for object in &objects {
-                each(place.first + at, object)?;
-                at += 1;
-            }
+        if !source.refuses(&place.rows()) {
+            objects_of_batch(&file, batch, &mut held, each).map_err(failed)??;
         }
     }
     Ok(())
+}
+
+/// Hands each row of a batch to `each`; what that gives.
+fn objects_of_batch(
+    file: &ArrowFile,
+    batch: usize,
+    held: &mut HeldDictionaries,
+    each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
+) -> io::Result<Result<()>> {
+    let place = file.layout.batches[batch];
+    let mut columns = all_columns(file, batch, held)?;
+    let mut at = 0;
+    while at < place.rows {
+        for object in &objects(&mut columns, at, place.rows)? {
+            if let Err(error) = each(place.first + at, object) {
+                return Ok(Err(error));
+            }
+            at += 1;
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The batches of which no objects can be made, one by one, as reading refuses their rows.
+///
+/// # Errors
+/// [`Error::Input`] of what is no Arrow any more, what is no fault of the file, and [`Error::Interrupted`].
+pub(super) fn undecodable_batches(source: &Source, progress: &Progress) -> Result<Vec<UndecodableRows>> {
+    let failed = |error: io::Error| match no_damage(source, error) {
+        Err(error) => error,
+        Ok(error) => Error::undecodable(&source.shown, said(&error)),
+    };
+    let file = ArrowFile::open(source).map_err(failed)?;
+    if file.layout.schema.fields.iter().try_for_each(has_form).is_err() {
+        return Ok(Vec::new());
+    }
+    let (mut held, mut found) = (HeldDictionaries::default(), Vec::new());
+    for (batch, place) in file.layout.batches.iter().enumerate() {
+        if source.refuses(&place.rows()) {
+            continue;
+        }
+        let decoded = objects_of_batch(&file, batch, &mut held, &mut |_, _| progress.check());
+        match decoded {
+            Ok(told) => told?,
+            Err(error) => {
+                let why = said(&no_damage(source, error)?);
+                found.push(UndecodableRows { rows: place.rows(), why });
+                // What was decoded of a dictionary may be wrong.
+                held = HeldDictionaries::default();
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Refuses fields that have no form in JSON.

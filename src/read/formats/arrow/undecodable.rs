@@ -2,19 +2,25 @@
 
 use std::io;
 
+use super::objects::undecodable_batches;
 use super::rewritten::ArrowSource;
 use super::rows::{no_damage, said};
 use crate::error::Result;
 use crate::progress::Progress;
 use crate::read::source::{Source, UndecodableRows};
 
-/// The stretches of rows that cannot be decoded, as reading refuses them.
+/// The stretches of rows that cannot be decoded, as reading refuses them; all rows of their batches if these are written in another
+/// form.
 ///
 /// # Errors
 /// Those of [`ArrowSource::open`], and what is no fault of the file.
-pub fn undecodable_rows(source: &Source, progress: &Progress) -> Result<Vec<UndecodableRows>> {
+pub fn undecodable_rows(
+    source: &Source,
+    whole_batches: bool,
+    progress: &Progress,
+) -> Result<Vec<UndecodableRows>> {
     let file = ArrowSource::open(source)?;
-    let mut found = Vec::new();
+    let mut found = if whole_batches { undecodable_batches(source, progress)? } else { Vec::new() };
     for (batch, rows) in file.batches().enumerate() {
         for stretch in source.stretches(&rows) {
             progress.check()?;

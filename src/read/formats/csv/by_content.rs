@@ -18,12 +18,12 @@ const SEPARATOR: &str = "sep=";
 pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict: bool) -> bool {
     let mut rows = WholeRows { rest: content, whole, delimiter };
     let Some(header) = rows.next() else { return false };
-    if let [only] = header[..] {
-        return !strict && only.strip_prefix(SEPARATOR).is_some_and(str::is_empty);
+    if header == [SEPARATOR, ""] {
+        return !strict;
     }
     let names: Vec<&str> = header.iter().map(|name| unquoted(name)).collect();
     let distinct: HashSet<&str> = names.iter().copied().collect();
-    if distinct.len() < names.len() {
+    if names.len() < 2 || distinct.len() < names.len() {
         return false;
     }
     let has_text = names.iter().any(|name| name.trim() == TEXT);
