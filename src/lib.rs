@@ -123,6 +123,7 @@
 //! - `read/formats/parquet/guard.rs` - the boundary to the crate that decodes
 //! - `read/formats/parquet/pages/mod.rs` - the pages of a column, one after the other
 //! - `read/formats/parquet/pages/header.rs` - headers of pages, held against the limits
+//! - `read/formats/parquet/pages/dictionary.rs` - the dictionary of a column, where all its values are in it
 //! - `read/formats/parquet/pages/unpack.rs` - decompressing pages within their size
 //! - `read/formats/parquet/pages/encoded.rs` - counts within encoded values, held against the page
 //! - `read/formats/parquet/pages/memory.rs` - the memory that pages take while a unit is read
@@ -140,6 +141,8 @@
 //! - `read/formats/arrow/metadata/mod.rs` - what a file says of its columns and batches
 //! - `read/formats/arrow/metadata/flat.rs` - tables of FlatBuffers, as much as metadata needs
 //! - `read/formats/arrow/metadata/schema.rs` - the fields of a file, and the ways to them
+//! - `read/formats/arrow/metadata/carried.rs` - the schema that a file of another format carries along
+//! - `read/formats/arrow/metadata/letters.rs` - bytes as the letters of RFC 4648
 //! - `read/formats/arrow/metadata/message.rs` - messages: heads of batches and dictionaries
 //! - `read/formats/arrow/metadata/layout.rs` - where the batches are, by a footer or in a stream
 //! - `read/formats/arrow/columns/mod.rs` - the columns of a batch
@@ -677,6 +680,10 @@
 //! - `output/columns/groups.rs` - row groups that stay, shrink or go, and the files made of them
 //! - `output/columns/failure.rs` - what goes wrong with columns, and what people are told of it
 //! - `output/columns/encode.rs` - one column of a row group, written anew
+//! - `output/columns/dictionaries/mod.rs` - columns whose dictionary stays, written anew
+//! - `output/columns/dictionaries/pages.rs` - their pages, with the dictionary of the row group
+//! - `output/columns/dictionaries/indices.rs` - places in a dictionary, in runs and bits
+//! - `output/columns/dictionaries/codec.rs` - compressing pages
 //! - `output/columns/properties.rs` - how a file is written that is to be like another one
 //! - `output/columns/annotated.rs` - columns that are added to those of a Parquet file
 //! - `output/columns/batches.rs` - batches of Arrow that stay, shrink or go, and the files made of them

@@ -59,23 +59,31 @@ impl GroupRows<'_> {
         to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
     ) -> Result<(), Failure> {
         let Some(mut column) = to.next_column()? else { return Ok(()) };
-        let rows = self.file.rows::<T>(self.group, leaf)?;
-        let mut put = |batch: ColumnBatch<T>| -> Result<(), Failure> {
+        self.hand_on(leaf, |batch: ColumnBatch<T>| {
             let (definition, repetition) = (batch.definition.as_deref(), batch.repetition.as_deref());
             column.typed::<T>().write_batch(&batch.values, definition, repetition)?;
             Ok(())
-        };
-        let bytes = self.file.metadata().row_group(self.group).column(leaf).compressed_size();
-        if self.beside && u64::try_from(bytes).is_ok_and(|bytes| bytes >= LONG) {
-            self.decode_beside(rows, put)?;
-        } else {
-            self.decode(rows, &mut put)?;
-        }
+        })?;
         column.close()?;
         Ok(())
     }
 
-    /// Hands on the rows that are written, about a page at a time.
+    /// Hands on the rows of a column that are written.
+    pub(super) fn hand_on<T: DataType>(
+        &self,
+        leaf: usize,
+        mut each: impl FnMut(ColumnBatch<T>) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let rows = self.file.rows::<T>(self.group, leaf)?;
+        let bytes = self.file.metadata().row_group(self.group).column(leaf).compressed_size();
+        if self.beside && u64::try_from(bytes).is_ok_and(|bytes| bytes >= LONG) {
+            self.decode_beside(rows, each)
+        } else {
+            self.decode(rows, &mut each)
+        }
+    }
+
+    /// The same, about a page at a time.
     fn decode<T: DataType>(
         &self,
         mut rows: ColumnRows<T>,

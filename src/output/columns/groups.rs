@@ -10,6 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
+use super::dictionaries::DictionaryColumns;
 use super::encode::GroupRows;
 use super::failure::Failure;
 use super::properties;
@@ -84,11 +85,15 @@ pub(super) fn write_rows(
     let placed = |stretch: Range<u64>| stretch.start + before..stretch.end + before;
     let stretches: Vec<Range<u64>> = chosen.stretches(&among).into_iter().map(placed).collect();
     let made = || -> std::result::Result<(), Failure> {
-        let mut writer = writer(&file, properties::of_group(&file, group)?, target)?;
+        let properties = properties::of_group(&file, group)?;
+        let dictionaries = DictionaryColumns::of(&file, &properties, target);
+        let mut writer = writer(&file, properties, target)?;
         let mut of_group = writer.next_row_group()?;
         let rows = GroupRows { file: &file, group, stretches: &stretches, beside, progress };
         for leaf in 0..file.metadata().file_metadata().schema_descr().num_columns() {
-            rows.write_column(leaf, &mut of_group)?;
+            if !dictionaries.write(&rows, leaf, &mut of_group)? {
+                rows.write_column(leaf, &mut of_group)?;
+            }
         }
         of_group.close()?;
         writer.finish()?;

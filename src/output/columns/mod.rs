@@ -6,6 +6,7 @@
 
 mod annotated;
 mod batches;
+mod dictionaries;
 mod divided;
 mod encode;
 mod failure;

@@ -54,7 +54,7 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
+pub use parquet::{ColumnBatch, ColumnRows, FileRange, ParquetSource, StoredDictionary};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 use rtf::Rtf;

@@ -15,6 +15,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(super) use self::metadata::carried::{CARRIED_SCHEMA, carried_fields};
 use self::metadata::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};

@@ -24,6 +24,7 @@ use super::columns::batch::{BatchWalk, WantedField};
 use super::columns::column::{ArrowColumn, ColumnValues, Fit};
 use super::columns::dictionary::{Dictionaries, HeldDictionaries};
 use super::fields::batch_head;
+use super::metadata::carried::CARRIED_SCHEMA;
 use super::metadata::flat::damaged;
 use super::metadata::layout::{ArrowFile, BatchPlace};
 use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
@@ -38,8 +39,6 @@ const ROWS: u64 = sized(1 << 10, 3);
 const AT_ONCE: u64 = sized(8 << 20, 1 << 10);
 /// Bytes that a cell takes beside its value: a name of bytes that it may share, and its levels.
 const CELL: u64 = 40;
-/// The metadata of Parquet that has the schema of Arrow.
-const SCHEMA: &str = "ARROW:schema";
 /// What describes the columns in another way, and would be wrong with more of them.
 const DESCRIPTION: &str = "huggingface";
 
@@ -115,15 +114,16 @@ impl ArrowTable {
 
     /// What it says of itself, where columns of some types stand behind its own.
     pub fn said(&self, added: &[(&str, Physical)]) -> Vec<KeyValue> {
-        let is_true =
-            |key: &[u8]| key != SCHEMA.as_bytes() && (added.is_empty() || key != DESCRIPTION.as_bytes());
+        let is_true = |key: &[u8]| {
+            key != CARRIED_SCHEMA.as_bytes() && (added.is_empty() || key != DESCRIPTION.as_bytes())
+        };
         let said: Vec<_> = self.schema.said.iter().filter(|(key, _)| is_true(key)).cloned().collect();
         // What is no text stands in the schema alone.
         let texts = said.iter().filter_map(|(key, value)| {
             let (key, value) = (str::from_utf8(key).ok()?, str::from_utf8(value).ok()?);
             Some(KeyValue::new(key.to_owned(), value.to_owned()))
         });
-        let schema = KeyValue::new(SCHEMA.to_owned(), told_schema(&self.schema.fields, &said, added));
+        let schema = KeyValue::new(CARRIED_SCHEMA.to_owned(), told_schema(&self.schema.fields, &said, added));
         texts.chain([schema]).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use parquet::basic::Type as Physical;
 
+use super::super::metadata::letters::base64;
 use super::declared::{BytesLayout, DeclaredField, DeclaredKind, SaidPair};
 
 /// The version of metadata: V5.
@@ -208,31 +209,4 @@ fn lead_behind(out: &mut Vec<u8>, place: usize) -> usize {
     let to = out.len();
     lead(out, place, to);
     to
-}
-
-/// Bytes as the letters of RFC 4648.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for some in bytes.chunks(3) {
-        let number =
-            some.iter().chain([0; 2].iter()).take(3).fold(0, |sum, byte| sum << 8 | usize::from(*byte));
-        for at in 0..4 {
-            let letter = char::from(LETTERS[number >> (18 - 6 * at) & 63]);
-            text.push(if at <= some.len() { letter } else { '=' });
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn letters_stand_for_bytes() {
-        let known = [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")];
-        assert!(known.iter().all(|(bytes, text)| base64(bytes.as_bytes()) == *text));
-        assert_eq!(base64(&[0xff, 0xfe, 0xfb]), "//77");
-    }
 }

@@ -1,5 +1,6 @@
 //! The pages of a column, read one after the other: none is larger than it may be, before anything is made of it.
 
+mod dictionary;
 mod encoded;
 mod header;
 mod memory;
@@ -15,6 +16,7 @@ use parquet::data_type::{ByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::types::ColumnDescPtr;
 
+pub use self::dictionary::StoredDictionary;
 use self::encoded::{check_counts, check_levels, longest_row, nulls};
 use self::header::{Contents, PageHeader};
 pub(super) use self::memory::{HeldPages, UnitMemory};
