@@ -49,6 +49,9 @@ mod csv;
 mod decontaminate;
 mod decontaminate_around;
 mod decontaminate_presets;
+/// Dictionaries of Arrow in Parquet, kept whole where rows go.
+#[cfg(feature = "parquet")]
+mod dictionaries;
 /// The commands of README and book, and what they print.
 mod docs;
 /// Commits that are looked at again, restored, and copied.
