@@ -4,9 +4,9 @@
     benches/readers.py PROGRAM INPUT.jsonl [--records N] [--folder FOLDER]
 
 PROGRAM is built with `--features full`. Of the first N records (3,000) of INPUT.jsonl, `datasets` writes a file with a
-ClassLabel, a list and a struct, and pandas one with an index, categories, zones and nullable numbers; pyarrow writes one with
-metadata of its own and small row groups. PROGRAM removes near-duplicates from each. What is kept has to be the table without the
-removed rows for pyarrow, `Table.equals(check_metadata=True)`, and be read alike by datasets (features too), pandas (types and
+ClassLabel, a list and a struct, pandas one with an index, categories, zones and nullable numbers, and polars one with categories
+and an enumeration; pyarrow writes one with metadata of its own and small row groups. PROGRAM removes near-duplicates from each. What is kept has to be the table without the
+removed rows for pyarrow, of each row group `Table.equals(check_metadata=True)`, and be read alike by datasets (features too), pandas (types and
 index too), polars, DuckDB and Spark. Each reader is used where it is installed (pip install pyarrow datasets pandas polars
 duckdb pyspark; Spark needs Java); the table says which. Ends with 1 if anything differs."""
 
@@ -60,7 +60,10 @@ def of_pandas(rows, path):
     import pandas as pd
 
     frame = pd.DataFrame(rows)
-    frame["kind"] = pd.Categorical([f"k{at % 4}" for at in range(len(rows))])
+    # Categories in an order of their own, and one that no row has.
+    frame["kind"] = pd.Categorical([f"k{at % 4}" for at in range(len(rows))], ["k2", "none", "k0", "k3", "k1"])
+    sizes = [None if at % 9 == 2 else ("small", "large")[at // 40 % 2] for at in range(len(rows))]
+    frame["size"] = pd.Categorical(sizes, ["small", "middle", "large"], ordered=True)
     frame["when"] = pd.date_range("2024-01-01", periods=len(rows), freq="h", tz="Europe/Vienna")
     frame["count"] = pd.array([None if at % 7 == 0 else at for at in range(len(rows))], dtype="Int32")
     frame.index = pd.Index([f"row {at}" for at in range(len(rows))], name="row")
@@ -80,7 +83,17 @@ def of_pyarrow(rows, path):
     pq.write_table(table, path, row_group_size=300, compression="zstd", write_page_index=True, sorting_columns=None)
 
 
-WRITERS = {"datasets": of_datasets, "pandas": of_pandas, "pyarrow": of_pyarrow}
+def of_polars(rows, path):
+    """A frame with categories, an enumeration of which a member is not used, and row groups of few rows."""
+    import polars as pl
+
+    kinds = [None if at % 11 == 0 else f"k{at // 30 % 4}" for at in range(len(rows))]
+    columns = {"kind": pl.Series(kinds, dtype=pl.Categorical), "level": pl.Series(kinds, dtype=pl.Enum(["k3", "no", "k1", "k0", "k2"]))}
+    frame = pl.DataFrame(rows).with_columns(**columns)
+    frame.write_parquet(path, row_group_size=400, compression="zstd")
+
+
+WRITERS = {"datasets": of_datasets, "pandas": of_pandas, "polars": of_polars, "pyarrow": of_pyarrow}
 
 
 def in_datasets(path, cache):
@@ -90,12 +103,25 @@ def in_datasets(path, cache):
     return datasets.Dataset.from_parquet(str(path), cache_dir=str(cache))
 
 
+def same_in_pyarrow(source, target, kept):
+    """Whether each row group has the kept rows of that of the source, with the same dictionaries."""
+    at, groups = 0, 0
+    for group in range(source.num_row_groups):
+        table = source.read_row_group(group)
+        is_kept = [at + row in kept for row in range(table.num_rows)]
+        at += table.num_rows
+        if any(is_kept):
+            wanted, found = table.filter(pa.array(is_kept)), target.read_row_group(groups)
+            groups += 1
+            if not found.equals(wanted, check_metadata=True):
+                return False
+    return groups == target.num_row_groups and source.metadata.metadata == target.metadata.metadata
+
+
 def compared(reader, source, target, kept, folder):
     """Whether a reader has of the target the kept rows of the source, and all that it says of them."""
     if reader == "pyarrow":
-        # Each row group has a dictionary of its own: which numbers values have in it is no part of a table.
-        one, other = pq.read_table(target), pq.read_table(source).take(kept)
-        return one.unify_dictionaries().equals(other.unify_dictionaries(), check_metadata=True)
+        return same_in_pyarrow(pq.ParquetFile(source), pq.ParquetFile(target), set(kept))
     if reader == "datasets":
         one, other = in_datasets(target, folder / "c1"), in_datasets(source, folder / "c2")
         return one.features == other.features and one[:] == other.select(kept)[:]

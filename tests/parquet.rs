@@ -180,6 +180,8 @@ fn is_without(file: &[u8], kept: &[u8], gone: &BTreeSet<u64>, what: &str) {
                 };
                 assert!(bytes(file, one) == bytes(kept, two), "{what}: {} is not copied", one.column_path());
                 assert_eq!(one.statistics(), two.statistics());
+                assert!(one.page_encoding_stats().is_some(), "{what}");
+                assert_eq!(one.page_encoding_stats(), two.page_encoding_stats());
             }
         }
     }

@@ -8,6 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::file::metadata::{KeyValue, ParquetMetaData, SortingColumn};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::Row;
 use parquet::schema::parser::parse_message_type;
@@ -152,7 +153,8 @@ fn write_group(writer: &mut SerializedFileWriter<Vec<u8>>, rows: &[Columns]) {
 
 /// The rows of a file, and what it says of itself.
 pub(crate) fn read_back(file: &[u8]) -> (Vec<Row>, ParquetMetaData) {
-    let reader = SerializedFileReader::new(Bytes::copy_from_slice(file)).unwrap();
+    let options = ReadOptionsBuilder::new().with_encoding_stats_as_mask(false).build();
+    let reader = SerializedFileReader::new_with_options(Bytes::copy_from_slice(file), options).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     (rows, reader.metadata().clone())
 }

@@ -57,7 +57,9 @@ impl ParquetSource {
     }
 
     fn of(file: Arc<InputFile>, bytes: u64) -> Result<ParquetSource> {
-        let metadata = metadata(&file, bytes, &ParquetMetaDataOptions::new())?;
+        // How many pages have which encoding is written again, and says how large they are.
+        let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
+        let metadata = metadata(&file, bytes, &options)?;
         let layout = Layout::of(&metadata, bytes)?;
         let file = FileRange { file, at: 0, end: bytes };
         let memory = Arc::new(UnitMemory::new(&RecordRoom::default(), MAX_RECORD_BYTES));
