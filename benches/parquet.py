@@ -133,6 +133,9 @@ def check(program, folder, name, table, options):
     """Writes a table, removes duplicates, and holds what is kept against the table without these rows."""
     if name == "int96":
         table = table.drop_columns(["span"])
+    if options.get("use_dictionary") is False:
+        # Where the file has no dictionary pyarrow makes one of the values that there are, as they come.
+        table = table.drop_columns(["many"])
     path, out = os.path.join(folder, "in.parquet"), os.path.join(folder, "out")
     shutil.rmtree(out, ignore_errors=True)
     pq.write_table(table, path, **options)
