@@ -11,6 +11,7 @@ use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
     Int64Type, Int96Type,
 };
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
@@ -37,6 +38,18 @@ const SCHEMA: &str = "message rows {
     optional float f;
     optional fixed_len_byte_array(5) d (DECIMAL(10, 2));
 }";
+/// What pyarrow says of these columns, with dictionaries in `op`, `tags` and `meta.text`.
+const ARROW: &str = "\
+    /////ygDAAAUAAAAAAAAAAAACgAMAAYABQAIAAoAAAAAAQQABAAAAOz9//8EAAAACgAAANQCAACYAgAAUAIAABwCAADUAQAARAEAAJAAAABoAA\
+    AAPAAAAAQAAACc/f//AAABBxAAAAAcAAAABAAAAAAAAAABAAAAZAAAAAgADAAEAAgACAAAAAoAAAACAAAA0P3//wAAAQMQAAAAFAAAAAQAAAAA\
+    AAAAAQAAAGYAAAAy/v//AAABAMD9//8AAAAGEAAAABQAAAAEAAAAAAAAAAEAAAB3AAAAsP3//xz+//8AAAENGAAAACAAAAAEAAAAAgAAAEQAAA\
+    AUAAAABAAAAG1ldGEAAAAA4P3//xT+//8AAAADEAAAABgAAAAEAAAAAAAAAAUAAABzY29yZQAAALL+//8AAAIAMP///wAAAQUUAAAARAAAACAA\
+    AAAEAAAAAAAAAAQAAAB0ZXh0AAAAAAgAFAAIAAQACAAAABAAAAACAAAAAAAAAAAAAADQ/v//AAAAASAAAABg/v//zP7//wAAAQwUAAAAHAAAAA\
+    QAAAABAAAAFAAAAAQAAAB0YWdzAAAAAIz+//+w////AAABBRQAAABAAAAAIAAAAAQAAAAAAAAABAAAAGl0ZW0AAAAACAAQAAgABAAIAAAADAAA\
+    AAEAAAAAAAAATP///wAAAAEgAAAA3P7//xAAGAAIAAYABwAMABAAFAAQAAAAAAABBRQAAAA0AAAAHAAAAAQAAAAAAAAAAgAAAG9wAAAIAAgAAA\
+    AEAAgAAAAEAAAAoP///wAAAAEgAAAAMP///5z///8AAAEIEAAAABwAAAAEAAAAAAAAAAQAAABkYXRlAAAGAAgABgAGAAAAAAAAAMz///8AAAEC\
+    EAAAABwAAAAEAAAAAAAAAAEAAAB2AAAACAAMAAgABwAIAAAAAAAAAUAAAAAQABQACAAGAAcADAAAABAAEAAAAAAAAQUQAAAAGAAAAAQAAAAAAA\
+    AABAAAAHRleHQAAAAAzP///xAAFAAIAAAABwAMAAAAEAAQAAAAAAAABRAAAAAYAAAABAAAAAAAAAACAAAAaWQAAAQABAAEAAAA";
 /// Rows of a good file.
 const ROWS: usize = 23;
 
@@ -142,12 +155,18 @@ fn objects(source: &Source, good: Option<&[Seen]>) {
 
 /// All columns, as they are read where a file is written again.
 fn leaves(file: &ParquetSource) {
+    let dictionaries = file.dictionaries();
+    assert_eq!(dictionaries.len(), file.metadata().file_metadata().schema_descr().num_columns());
     for (group, rows) in file.groups().enumerate().take(4) {
         for leaf in 0..file.metadata().row_group(group).num_columns().min(16) {
             let rows = rows.end - rows.start;
             // Errors of the crate become those of alike where a file is written.
             let _ = file.encoded(group, leaf);
             let _ = file.has_newer_pages(group, leaf);
+            if let Ok(Some(dictionary)) = file.dictionary(group, leaf) {
+                // Of numbers it may be that it looks like texts.
+                assert_eq!(dictionary.values().count(), dictionary.count() as usize);
+            }
             let _ = match file.physical(leaf) {
                 Type::BOOLEAN => leaf_rows::<BoolType>(file, group, leaf, rows),
                 Type::INT32 => leaf_rows::<Int32Type>(file, group, leaf, rows),
@@ -215,6 +234,7 @@ fn good_file(how: u8) -> Vec<u8> {
         .set_compression(codec)
         .set_writer_version(version)
         .set_dictionary_enabled(how & 32 != 0)
+        .set_key_value_metadata(Some(vec![KeyValue::new("ARROW:schema".to_owned(), ARROW.to_owned())]))
         .set_data_page_row_count_limit(if how & 64 == 0 { 5 } else { 100 })
         .set_write_batch_size(3);
     let properties = match how & 32 {

@@ -39,19 +39,24 @@ impl DictionaryColumns {
         properties: &WriterProperties,
         target: &Path,
     ) -> DictionaryColumns {
-        let (is_one, schema) = (file.dictionaries(), file.metadata().file_metadata().schema_descr());
-        let mut made = properties.clone().into_builder();
-        for leaf in (0..is_one.len()).filter(|leaf| is_one[*leaf]) {
-            let path = || schema.column(leaf).path().clone();
-            // Pages are compressed when their values have the numbers of the other dictionary.
-            made = made
-                .set_column_compression(path(), Compression::UNCOMPRESSED)
-                .set_column_dictionary_enabled(path(), true)
-                .set_column_dictionary_page_size_limit(path(), usize::MAX);
-        }
+        let is_one = file.dictionaries();
+        // Properties of many columns are large, and mostly there is none.
+        let properties = is_one.contains(&true).then(|| {
+            let (schema, mut made) =
+                (file.metadata().file_metadata().schema_descr(), properties.clone().into_builder());
+            for leaf in (0..is_one.len()).filter(|leaf| is_one[*leaf]) {
+                let path = || schema.column(leaf).path().clone();
+                // Pages are compressed when their values have the numbers of the other dictionary.
+                made = made
+                    .set_column_compression(path(), Compression::UNCOMPRESSED)
+                    .set_column_dictionary_enabled(path(), true)
+                    .set_column_dictionary_page_size_limit(path(), usize::MAX);
+            }
+            made.build()
+        });
         DictionaryColumns {
             is_one,
-            properties: Arc::new(made.build()),
+            properties: Arc::new(properties.unwrap_or_default()),
             scratch: target.with_extension("column"),
         }
     }
