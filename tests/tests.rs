@@ -92,6 +92,9 @@ mod history_oracle;
 mod house;
 /// Ctrl-C at any moment of a run.
 mod interrupts;
+/// Rows of Parquet as JSON: dates and times in full.
+#[cfg(feature = "parquet")]
+mod json_forms;
 /// How many documents of a cluster are kept.
 mod keep;
 /// `kill -9` at random moments of the program.

@@ -94,6 +94,14 @@ pub fn written_moment(nanoseconds: i128) -> Option<String> {
     Some(format!("{time}Z"))
 }
 
+/// A time of a day in nanoseconds as ISO 8601 has it: `12:00:00.5`; none beyond the day.
+#[cfg(any(feature = "parquet", test))]
+pub fn written_time(nanoseconds: i128) -> Option<String> {
+    let since = SignedDuration::from_nanos(i64::try_from(nanoseconds).ok()?);
+    let time = (!since.is_negative()).then(|| Time::midnight().checked_add(since).ok())??;
+    Some(time.to_string())
+}
+
 /// The date of a day, in days since 1970-01-01.
 fn date_of(day: i32) -> Option<Date> {
     Date::constant(1970, 1, 1).checked_add(Span::new().try_days(day).ok()?).ok()
@@ -189,6 +197,15 @@ mod tests {
             (written_moment(last + 1_000), written_moment(i128::MAX), written_moment(i128::MIN)),
             (None, None, None)
         );
+    }
+
+    #[test]
+    fn times_have_the_digits_that_they_need() {
+        let second = 1_000_000_000;
+        let known = [(0, "00:00:00"), (1, "00:00:00.000000001"), (90 * second + 500_000_000, "00:01:30.5")];
+        assert!(known.iter().all(|(at, time)| written_time(*at).as_deref() == Some(*time)));
+        assert_eq!(written_time(86_400 * second - 1).as_deref(), Some("23:59:59.999999999"));
+        assert!([-1, 86_400 * second, i128::MAX, i128::MIN].iter().all(|at| written_time(*at).is_none()));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::rows::{no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_RECORD_BYTES, sized};
 use crate::progress::Progress;
-use crate::read::date::{written_day, written_moment};
+use crate::read::date::{written_day, written_moment, written_time};
 use crate::read::formats::parquet::Cell;
 use crate::read::source::{Source, UndecodableRows};
 
@@ -332,7 +332,7 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
         FixedMeaning::Unsigned => write_json(&integer(bytes, false), out),
         FixedMeaning::Duration => write_json(&integer(bytes, true), out),
         // As many digits as it has, and no more.
-        FixedMeaning::Real if bytes.len() == 4 => write_json(&(real(bytes) as f32), out),
+        FixedMeaning::Real if bytes.len() <= 4 => write_json(&(real(bytes) as f32), out),
         FixedMeaning::Real => write_json(&real(bytes), out),
         FixedMeaning::Days => match i32::try_from(integer(bytes, true)) {
             Ok(day) => write_json(&written_day(day), out),
@@ -374,10 +374,8 @@ fn write_moment(at: i128, second: i128, out: &mut Vec<u8>) {
 
 /// A time of a day, or what stands for it where it is beyond the day.
 fn write_time(at: i128, second: i128, out: &mut Vec<u8>) {
-    let nanoseconds = i64::try_from(at.saturating_mul(1_000_000_000 / second)).ok();
-    let span = nanoseconds.map(jiff::SignedDuration::from_nanos).filter(|span| !span.is_negative());
-    match span.and_then(|span| jiff::civil::Time::midnight().checked_add(span).ok()) {
-        Some(time) => write_json(&time.to_string(), out),
+    match written_time(at.saturating_mul(1_000_000_000 / second)) {
+        Some(time) => write_json(&time, out),
         None => write_json(&at, out),
     }
 }
@@ -439,6 +437,8 @@ mod tests {
         assert_eq!(written(&61i32.to_le_bytes(), FixedMeaning::Times(1)), "\"00:01:01\"");
         assert_eq!(written(&90_000i32.to_le_bytes(), FixedMeaning::Times(1)), "90000");
         assert_eq!(written(&[0xff, 0], FixedMeaning::Bytes), "\"ff00\"");
+        // As many digits as half a number has, as of Parquet.
+        assert_eq!(written(&[0x66, 0x2e], FixedMeaning::Real), "0.099975586");
         assert_eq!(written(b"ab", FixedMeaning::Bytes), "\"ab\"");
     }
 }

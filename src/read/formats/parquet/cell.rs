@@ -12,7 +12,7 @@ use crate::read::record::Value;
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 /// The Julian day of 1970-01-01.
-const EPOCH: i64 = 2_440_588;
+pub(super) const EPOCH: i64 = 2_440_588;
 
 /// A value of a record.
 #[derive(Clone, Debug)]

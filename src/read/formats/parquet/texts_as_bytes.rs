@@ -1,4 +1,5 @@
-//! A schema whose texts are bytes: the crate that decodes gives up a file for one text that is not UTF-8.
+//! A schema whose texts are bytes: the crate that decodes gives up a file for one text that is not UTF-8. Moments of INT96 are bytes,
+//! too, of which it would leave milliseconds.
 
 use std::sync::Arc;
 
@@ -7,7 +8,10 @@ use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type, TypePtr};
 
-/// The same columns, whose texts are bytes.
+/// Bytes of a moment of INT96.
+pub(super) const JULIAN: usize = 12;
+
+/// The same columns, whose texts and moments of INT96 are bytes.
 pub(super) fn texts_as_bytes(schema: &SchemaDescriptor) -> Result<SchemaDescPtr> {
     let root = retyped(schema.root_schema(), false)?;
     Ok(Arc::new(SchemaDescriptor::new(root)))
@@ -37,10 +41,14 @@ fn retyped(field: &Type, is_within: bool) -> Result<TypePtr> {
         let group = if is_within { group.with_repetition(repetition) } else { group };
         return group.build().map(Arc::new);
     }
-    if !is_text(field) {
-        return Ok(Arc::new(field.clone()));
-    }
-    let bytes = Type::primitive_type_builder(about.name(), Physical::BYTE_ARRAY);
+    let bytes = match field.get_physical_type() {
+        Physical::INT96 => {
+            let bytes = Type::primitive_type_builder(about.name(), Physical::FIXED_LEN_BYTE_ARRAY);
+            bytes.with_length(JULIAN as i32)
+        }
+        _ if is_text(field) => Type::primitive_type_builder(about.name(), Physical::BYTE_ARRAY),
+        _ => return Ok(Arc::new(field.clone())),
+    };
     bytes.with_repetition(repetition).with_id(id).build().map(Arc::new)
 }
 
@@ -62,24 +70,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_alone_become_bytes() {
+    fn texts_and_moments_of_int96_become_bytes() {
         let message = "message m {
             required binary a (STRING); optional binary b (JSON); required binary c; required int32 d (DATE);
             optional group e (LIST) { repeated group list { optional binary element (ENUM); } }
-            optional binary f (DECIMAL(9, 2));
+            optional binary f (DECIMAL(9, 2)); optional int96 g;
         }";
         let schema = SchemaDescriptor::new(Arc::new(parse_message_type(message).expect("a schema")));
         let made = texts_as_bytes(&schema).expect("a schema");
         let kinds: Vec<_> = made.columns().iter().map(|column| column.converted_type()).collect();
         use ConvertedType::{DATE, DECIMAL, NONE};
-        assert_eq!(kinds, [NONE, NONE, NONE, DATE, NONE, DECIMAL]);
+        assert_eq!(kinds, [NONE, NONE, NONE, DATE, NONE, DECIMAL, NONE]);
         for (one, other) in made.columns().iter().zip(schema.columns()) {
             assert_eq!(one.path(), other.path());
             let levels = |column: &parquet::schema::types::ColumnDescPtr| {
-                (column.max_def_level(), column.max_rep_level(), column.physical_type())
+                (column.max_def_level(), column.max_rep_level())
             };
             assert_eq!(levels(one), levels(other));
+            let is_same = one.physical_type() == other.physical_type();
+            assert_eq!(is_same, other.physical_type() != Physical::INT96);
         }
+        assert_eq!(
+            (made.column(6).physical_type(), made.column(6).type_length()),
+            (Physical::FIXED_LEN_BYTE_ARRAY, 12)
+        );
         assert_eq!(group_of(&made, 7).expect("a row group").num_rows(), 7);
     }
 }
