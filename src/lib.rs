@@ -195,6 +195,11 @@
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
 //! - `read/formats/mail/message.rs` - messages to documents
+//! - `read/formats/mail/parts.rs` - the parts of a message
+//! - `read/formats/mail/media.rs` - what the headers of a part say of it
+//! - `read/formats/mail/transfer.rs` - what parts are packed in
+//! - `read/formats/mail/utf_7.rs` - UTF-7 to its text
+//! - `read/formats/mail/enriched.rs` - enriched text to its text
 //! - `read/formats/mail/quotes.rs` - what mails quote of others
 //! - `read/formats/mail/structure.rs` - what the structure of a message takes beside its bytes
 //! - `read/formats/trec/mod.rs` - TREC: SGML, one `<DOC>` behind the other

@@ -233,6 +233,26 @@ mod tests {
     }
 
     #[test]
+    fn mails_may_follow_a_mark_and_blank_lines_or_end_lines_in_another_way() {
+        let mail = "From: a@b\nSubject: s\nDate: d\n\ntext\n";
+        let mbox = format!("From a@b Mon Jan  5 10:00:00 2021\n{mail}");
+        for found in [FoundBy::Named, FoundBy::Walked] {
+            for name in ["a", "a.mbox", "a.eml"] {
+                for end in ["\n", "\r\n", "\r"] {
+                    for mark in ["", "\u{feff}"] {
+                        let bytes = format!("{mark}{mail}").replace('\n', end);
+                        assert_eq!(plain(name, bytes.as_bytes(), found), Some(Format::Message), "{bytes:?}");
+                    }
+                }
+                for begin in ["", "\u{feff}", "\n", "\r\n\r\n", "\u{feff}\n"] {
+                    let bytes = format!("{begin}{mbox}");
+                    assert_eq!(plain(name, bytes.as_bytes(), found), Some(Format::Mbox), "{bytes:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_file_of_a_maildir_is_a_mail() {
         let folder = tempfile::tempdir().expect("a folder");
         let found = |name: &str, content: &str| {

@@ -3,13 +3,16 @@
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
-use memchr::memmem;
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use memchr::{memchr_iter, memmem};
 
 /// Bytes in which HTML may say its character set.
 const PRESCAN: usize = 1024;
 /// Bytes that the character set is guessed by.
 const GUESSED_BY: usize = 64 << 10;
+/// With what ISO-2022-JP turns to other characters than ASCII, behind an escape. Programs for terminals write no such.
+const TURNS: [&[u8]; 3] = [b"$B", b"$@", b"(J"];
+const ESCAPE: u8 = 0x1b;
 
 /// Bytes that markup without a byte order mark is recognised as UTF-16 by, at least and at most.
 const BEGIN_UTF_16: (usize, usize) = (8, 32);
@@ -39,21 +42,31 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>, html: bool) ->
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
-    let said = || declared.and_then(|name| Encoding::for_label(name.as_bytes()));
+    // Of the sets that browsers refuse, a text would be one character, whatever it says.
+    let said = || declared.and_then(|name| Encoding::for_label_no_replacement(name.as_bytes()));
     let says = || if html { by_meta(&bytes[..bytes.len().min(PRESCAN)]) } else { None };
     let begins = || if html { utf_16_of_markup(bytes) } else { None };
     let encoding = said().or_else(says).or_else(begins).unwrap_or_else(|| guess(bytes));
     encoding.decode_without_bom_handling(bytes).0
 }
 
-/// What the bytes look like: UTF-8 where they are UTF-8.
+/// What the bytes look like: UTF-8 where they are UTF-8, but for ISO-2022-JP, which is ASCII to whoever passes over its escapes.
 fn guess(bytes: &[u8]) -> &'static Encoding {
+    if is_iso_2022_jp(bytes) {
+        return ISO_2022_JP;
+    }
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(&bytes[..bytes.len().min(GUESSED_BY)], bytes.len() <= GUESSED_BY);
     detector.guess(None, Utf8Detection::Allow)
+}
+
+/// Whether bytes turn to Japanese. They may be cut within a character, which a detector that decodes them would not allow.
+fn is_iso_2022_jp(bytes: &[u8]) -> bool {
+    let turns = |at: usize| TURNS.iter().any(|turn| bytes[at + 1..].starts_with(turn));
+    memchr_iter(ESCAPE, bytes).any(turns) && bytes.is_ascii()
 }
 
 /// The character set that the beginning of HTML declares: `<meta charset=...>`, or in the content of a `<meta http-equiv>`.
@@ -81,7 +94,7 @@ fn charset_in(tag: &[u8]) -> Option<&'static Encoding> {
         .iter()
         .position(|byte| matches!(byte, b'"' | b'\'' | b';' | b' ' | b'/'))
         .unwrap_or(value.len());
-    let encoding = Encoding::for_label(&value[..length])?;
+    let encoding = Encoding::for_label_no_replacement(&value[..length])?;
     // Whoever could read the declaration did not read UTF-16 (HTML Standard).
     Some(match encoding {
         utf_16 if utf_16 == UTF_16LE || utf_16 == UTF_16BE => UTF_8,
@@ -142,6 +155,26 @@ mod tests {
         let (bytes, ..) = encoding_rs::WINDOWS_1251.encode(russian);
         assert_eq!(decode(&bytes, None, false), russian);
         assert_eq!(decode(b"na\xefve caf\xe9", None, false), "na\u{ef}ve caf\u{e9}");
+    }
+
+    #[test]
+    fn japanese_in_seven_bits_is_seen_by_its_escapes() {
+        let says = "\u{3053}\u{308c}\u{306f}\u{65e5}\u{672c}\u{8a9e} (ABC) \u{3067}\u{3059}";
+        let bytes = ISO_2022_JP.encode(says).0.into_owned();
+        assert!(bytes.is_ascii());
+        for html in [false, true] {
+            assert_eq!(decode(&bytes, None, html), says);
+            assert_eq!(decode(&bytes, Some("iso-2022-jp"), html), says);
+            // Cut within a character.
+            assert!(decode(&bytes[..10], None, html).starts_with('\u{3053}'));
+        }
+        assert_eq!(decode(b"\x1b$@F|K\\\x1b(J 1", None, false), "\u{65e5}\u{672c} 1");
+        for other in ["\x1b[31mred\x1b(B\x1b[m", "a \x1b", "\u{e9} \x1b$B", "$B", "\x1b$)Cabc"] {
+            assert_eq!(decode(other.as_bytes(), None, false), other);
+        }
+        // Sets that a browser refuses are no single character.
+        assert_eq!(decode(b"~{<:Ky~}", Some("hz-gb-2312"), false), "~{<:Ky~}");
+        assert_eq!(decode(b"<meta charset=iso-2022-kr>a", None, true), "<meta charset=iso-2022-kr>a");
     }
 
     #[test]

@@ -98,6 +98,11 @@ pub(super) fn page_text(media: Option<&str>, bytes: &[u8], of: ShownText, copy: 
     of.take(&decode(bytes, media.and_then(charset_of), true), false, copy);
 }
 
+/// The text of bytes, or the markup if they are a page, of which something may name the character set.
+pub(super) fn text_of_set<'a>(bytes: &'a [u8], charset: Option<&str>, is_page: bool) -> Cow<'a, str> {
+    decode(bytes, charset, is_page)
+}
+
 /// Bytes of a character set that nothing names, as text.
 pub(super) fn guessed_text(bytes: &[u8]) -> Cow<'_, str> {
     decode(bytes, None, false)

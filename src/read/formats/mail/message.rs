@@ -4,29 +4,34 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use encoding_rs::Encoding;
-use mail_parser::decoders::base64::base64_decode;
-use mail_parser::decoders::quoted_printable::quoted_printable_decode;
-use mail_parser::{
-    Addr, Address, DateTime, Encoding as TransferEncoding, Message, MessageParser as Messages, MessagePart,
-    MimeHeaders, PartType,
-};
+use mail_parser::decoders::charsets::map::charset_decoder;
+use mail_parser::{Addr, Address, DateTime, Message, MessageParser as Messages};
+use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Position;
+use crate::read::BOM;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
-use crate::read::payload::{ShownText, guessed_text, page_text};
+use crate::read::payload::{ShownText, text_of_set};
 use crate::read::record::{Record, Refusal, Value, observe};
 
+use super::enriched::enriched_text;
+use super::media::{ListKind, Media, PartHead};
+use super::parts::{Part, Parts};
 use super::quotes::without_quotes;
 use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
+use super::utf_7::{is_utf_7, utf_7_text};
 
 /// How many times the letters of the plain text those of a page have to be, so that it is taken in its place.
 const OF_PAGE: usize = 2;
 
 /// Fewest letters and digits that are what a mail says itself: a footer and a word of thanks are the same in many mails.
 const LEAST_LETTERS: usize = 100;
+
+/// Names of a character set that mails beyond ASCII name, too.
+const ASCII: [&str; 3] = ["us-ascii", "ascii", "ansi_x3.4-1968"];
 
 /// Makes documents of messages.
 pub(super) struct MessageParser {
@@ -41,64 +46,59 @@ impl MessageParser {
     }
 
     /// The text of a message. An attachment is told apart from others by its digest, whatever it is called.
-    fn take_text(&mut self, message: &Message<'_>) {
-        let mut bodies = &message.text_body;
-        self.take_bodies(message, bodies, ShownText::All);
-        if message.html_body != message.text_body {
+    fn take_text(&mut self, message: &[u8], parts: &Parts) {
+        let mut bodies = &parts.texts;
+        self.take_bodies(message, parts, bodies, ShownText::All);
+        if parts.pages != parts.texts {
             let plain = std::mem::take(&mut self.text);
-            self.take_bodies(message, &message.html_body, ShownText::All);
+            self.take_bodies(message, parts, &parts.pages, ShownText::All);
             // Programs that make the plain text of a page leave a little out; a mere notice that there is a page is no text of it.
             if letters(&self.text) <= OF_PAGE * letters(&plain) {
                 self.text = plain;
             } else {
-                bodies = &message.html_body;
+                bodies = &parts.pages;
             }
         }
         if self.fields.strip_quotes {
-            self.take_own(message, bodies);
+            self.take_own(message, parts, bodies);
         }
-        for part in message.attachments() {
-            let digest = xxh3_128(part.contents());
+        for part in parts.all.iter().filter(|part| part.is_attachment) {
+            let content = part.content(message);
+            let digest = match part.media.is_text() {
+                true => xxh3_128(charset_text(&content, part).as_bytes()),
+                false => xxh3_128(&content),
+            };
             // Writing to a string never fails.
             let _ = writeln!(self.text, "attachment {digest:032x}");
         }
     }
 
     /// Takes of bodies what they do not quote, if that is enough.
-    fn take_own(&mut self, message: &Message<'_>, bodies: &[u32]) {
+    fn take_own(&mut self, message: &[u8], parts: &Parts, bodies: &[usize]) {
         let whole = std::mem::take(&mut self.text);
         let mut own = String::new();
         for body in bodies {
-            self.take_bodies(message, std::slice::from_ref(body), ShownText::Unquoted);
+            self.take_bodies(message, parts, std::slice::from_ref(body), ShownText::Unquoted);
             own.push_str(&without_quotes(&self.text));
         }
         self.text = if letters(&own) < LEAST_LETTERS { whole } else { own };
     }
 
-    fn take_bodies(&mut self, message: &Message<'_>, bodies: &[u32], of: ShownText) {
+    fn take_bodies(&mut self, message: &[u8], parts: &Parts, bodies: &[usize], of: ShownText) {
         self.text.clear();
-        for part in bodies.iter().filter_map(|id| message.part(*id)) {
-            self.take_body(message, part, of);
+        for part in bodies.iter().filter_map(|index| parts.all.get(*index)) {
+            let content = part.content(message);
+            let text = charset_text(&content, part);
+            match part.media {
+                Media::Html => {
+                    of.take(&text, false, &mut self.page);
+                    self.text.push_str(&self.page);
+                }
+                Media::Enriched => self.text.push_str(&enriched_text(&text)),
+                _ => self.text.push_str(&text),
+            }
+            self.text.push('\n');
         }
-    }
-
-    fn take_body(&mut self, message: &Message<'_>, part: &MessagePart<'_>, of: ShownText) {
-        let text = match &part.body {
-            PartType::Html(text) | PartType::Text(text) => text,
-            _ => return,
-        };
-        let is_page = matches!(part.body, PartType::Html(_)) || part.is_content_type("text", "html");
-        let unnamed = bytes_of_no_set(message, part);
-        match (unnamed, is_page) {
-            (Some(bytes), true) => page_text(None, &bytes, of, &mut self.page),
-            (Some(bytes), false) => self.text.push_str(&guessed_text(&bytes)),
-            (None, true) => of.take(text, false, &mut self.page),
-            (None, false) => self.text.push_str(text),
-        }
-        if is_page {
-            self.text.push_str(&self.page);
-        }
-        self.text.push('\n');
     }
 }
 
@@ -107,25 +107,20 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|letter| letter.is_alphanumeric()).count()
 }
 
-/// The bytes of a body that are not ASCII, though no character set is named, or none that is known: what they are has to be guessed.
-fn bytes_of_no_set(message: &Message<'_>, part: &MessagePart<'_>) -> Option<Vec<u8>> {
-    let named = part.content_type().and_then(|media| media.attribute("charset"));
-    let is_known = named.is_some_and(|name| {
-        let is_ascii =
-            ["us-ascii", "ascii", "ansi_x3.4-1968"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii));
-        !is_ascii && Encoding::for_label(name.as_bytes()).is_some()
-    });
-    if is_known {
-        return None;
-    }
-    let (start, end) = (part.offset_body as usize, part.offset_end as usize);
-    let packed = message.raw_message().get(start..end)?;
-    let bytes = match part.encoding {
-        TransferEncoding::None => packed.to_vec(),
-        TransferEncoding::QuotedPrintable => quoted_printable_decode(packed)?,
-        TransferEncoding::Base64 => base64_decode(packed)?,
+/// The text that bytes of a part are. What no known character set is named of, or one that says nothing beyond ASCII, is guessed.
+fn charset_text<'a>(bytes: &'a [u8], part: &Part) -> Cow<'a, str> {
+    let is_page = part.media == Media::Html;
+    let is_ascii = |name: &str| ASCII.iter().any(|ascii| name.eq_ignore_ascii_case(ascii));
+    let Some(name) = part.charset.as_deref().filter(|name| !is_ascii(name)) else {
+        return text_of_set(bytes, None, is_page);
     };
-    (!bytes.is_ascii()).then_some(bytes)
+    if is_utf_7(name) {
+        return Cow::Owned(utf_7_text(bytes));
+    }
+    match (Encoding::for_label(name.as_bytes()), charset_decoder(name.as_bytes())) {
+        (None, Some(decoder)) => Cow::Owned(decoder(bytes)),
+        _ => text_of_set(bytes, Some(name), is_page),
+    }
 }
 
 impl Parser for MessageParser {
@@ -145,12 +140,13 @@ impl Parser for MessageParser {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let no_message = || Refusal::Malformed("this is no message: it has no headers".to_owned());
         check_parts(raw)?;
-        let parsed = Parsed(Messages::default().parse(without_from_line(raw)).ok_or_else(no_message)?);
-        let message = &parsed.0;
-        if message.headers().is_empty() {
-            return Err(no_message());
-        }
-        self.take_text(message);
+        let bytes = with_line_feeds(raw);
+        let bytes = without_from_line(&bytes);
+        let message = &Messages::default().parse_headers(bytes).ok_or_else(no_message)?;
+        let Some(last) = message.headers().last() else { return Err(no_message()) };
+        let head = PartHead::of(message.parts.first(), ListKind::Other);
+        let body = begin_of_body(bytes, last.offset_end as usize);
+        self.take_text(bytes, &Parts::of(bytes, head, body));
         let id = field(message, self.fields.id.as_str());
         if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
@@ -186,9 +182,8 @@ pub(super) struct MessageDescriber;
 
 impl Describer for MessageDescriber {
     fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
-        let Some(parsed) = Messages::default().parse_headers(without_from_line(record.raw)) else { return };
-        let parsed = Parsed(parsed);
-        let message = &parsed.0;
+        let bytes = with_line_feeds(record.raw);
+        let Some(message) = Messages::default().parse_headers(without_from_line(&bytes)) else { return };
         let from = message.from().and_then(address).unwrap_or_default();
         let to = message.to().and_then(address).unwrap_or_default();
         let date = message.date().map(DateTime::to_rfc3339).unwrap_or_default();
@@ -207,27 +202,31 @@ fn address(all: &Address<'_>) -> Option<String> {
     Some(all.iter().filter_map(one).collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
 }
 
-/// A message that is taken apart level by level: messages within messages may be so deep that to drop one within the other
-/// would overflow the stack.
-struct Parsed<'x>(Message<'x>);
-
-impl Drop for Parsed<'_> {
-    fn drop(&mut self) {
-        let mut waiting = vec![std::mem::take(&mut self.0.parts)];
-        while let Some(parts) = waiting.pop() {
-            for part in parts {
-                if let PartType::Message(mut inner) = part.body {
-                    waiting.push(std::mem::take(&mut inner.parts));
-                }
-            }
-        }
-    }
-}
-
 /// A message without the line that an mbox puts before it.
 fn without_from_line(raw: &[u8]) -> &[u8] {
-    let behind = raw.strip_prefix(b"From ").and_then(|rest| Some(&rest[memchr::memchr(b'\n', rest)? + 1..]));
+    let begin = raw.strip_prefix(BOM).unwrap_or(raw).trim_ascii_start();
+    let behind = begin.strip_prefix(b"From ").and_then(|rest| Some(&rest[memchr(b'\n', rest)? + 1..]));
     behind.unwrap_or(raw)
+}
+
+/// A message with lines that end as all others do: those of an old Macintosh end with a carriage return.
+pub(super) fn with_line_feeds(message: &[u8]) -> Cow<'_, [u8]> {
+    if memchr(b'\n', message).is_some() || memchr(b'\r', message).is_none() {
+        return Cow::Borrowed(message);
+    }
+    Cow::Owned(message.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
+}
+
+/// Where the body of a message begins whose last header ends at `at`: behind a blank line.
+fn begin_of_body(message: &[u8], mut at: usize) -> usize {
+    while let Some(length) = memchr(b'\n', &message[at..]) {
+        let is_blank = message[at..at + length].trim_ascii().is_empty();
+        at += length + 1;
+        if is_blank {
+            return at;
+        }
+    }
+    message.len()
 }
 
 /// A field of a message: its id, its date, or what a header of that name says.
@@ -355,5 +354,45 @@ mod tests {
         }
         let quoted = b"Content-Type: text/plain\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nna=EFve caf=E9\r\n";
         assert_eq!(text(quoted).trim(), "na\u{ef}ve caf\u{e9}");
+    }
+
+    #[test]
+    fn what_a_body_is_written_in_does_not_matter() {
+        let says = "\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442}, a.";
+        for (head, body) in [
+            ("text/plain; charset=utf-7", "+BD8EQAQ4BDIENQRC, a."),
+            (
+                "text/plain, charset=koi8-r\r\nContent-Transfer-Encoding: quoted-printable",
+                "=D0=D2=C9=D7=C5=D4, a.",
+            ),
+            (
+                "text/enriched; charset=utf-8\r\nContent-Transfer-Encoding: base64",
+                "PGJvbGQ+0L/RgNC40LLQtdGCPC9ib2xkPiwgYS4=\r\n__\r\nlist",
+            ),
+            ("unknown", says),
+            ("unknown", &format!("<html><body><p>{says}</p>")),
+        ] {
+            let message = format!("Content-Type: {head}\r\n\r\n{body}\r\n");
+            assert_eq!(text(message.as_bytes()).trim(), says, "{message}");
+        }
+        // Sets that the Encoding Standard does not have.
+        assert_eq!(text(b"Content-Type: text/plain; charset=cp850\r\n\r\ncaf\x82").trim(), "caf\u{e9}");
+        assert_eq!(text(b"Content-Type: text/plain; charset=iso-2022-kr\r\n\r\nabc").trim(), "abc");
+        let japanese = b"Content-Type: text/plain; charset=us-ascii\r\n\r\n\x1b$BF|K\\\x1b(B.";
+        assert_eq!(text(japanese).trim(), "\u{65e5}\u{672c}.");
+    }
+
+    #[test]
+    fn a_message_may_begin_and_end_its_lines_in_many_ways() {
+        let message = "Message-ID: <1@a>\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b--\n";
+        let from = "From a@b Mon Jan  5 10:00:00 2021\n";
+        for begin in ["", from, &format!("\n\n{from}"), &format!("\u{feff}\r\n{from}")] {
+            for end in ["\n", "\r\n", "\r"] {
+                let message = format!("{begin}{message}").replace('\n', end);
+                assert_eq!(text(message.as_bytes()), "one\n", "{message:?}");
+            }
+        }
+        let fields = Fields::of(&Input::default()).expect("paths");
+        assert!(MessageParser::new(&fields).record(Position::new(0, 0), 1, b"\n\nno headers").is_err());
     }
 }

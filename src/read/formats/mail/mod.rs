@@ -1,9 +1,14 @@
 //! Mail: one message a file, as `.eml` files and Maildir have them, or mbox with one message behind the other.
 
+mod enriched;
 mod mbox;
+mod media;
 mod message;
+mod parts;
 mod quotes;
 mod structure;
+mod transfer;
+mod utf_7;
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +24,7 @@ use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{StretchSplitter, cuts, next_cut};
 use crate::read::windowed::{Numbers, Windowed};
 use mbox::MessageEnds;
-use message::{MessageDescriber, MessageParser};
+use message::{MessageDescriber, MessageParser, with_line_feeds};
 
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [7, 8];
@@ -33,9 +38,9 @@ const SHARED_SIGNS: [&str; 2] = ["mime-version", "content-type"];
 /// Headers that say who sent a mail, or how it came.
 const SENDER: [&str; 4] = ["from", "message-id", "received", "return-path"];
 
-/// Whether a file is mbox: a line `From`, and the headers of a message.
+/// Whether a file is mbox: a line `From`, maybe behind blank ones, and the headers of a message.
 pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
-    let rest = head.bytes().strip_prefix(b"From ")?;
+    let rest = head.content().trim_ascii_start().strip_prefix(b"From ")?;
     let line = memchr::memchr(b'\n', rest)?;
     (signs(&rest[line + 1..]) > 0).then_some((Certainty::Certain, Format::Mbox))
 }
@@ -44,8 +49,8 @@ pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
 pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
     let certainty = match head.extension() {
         Some("eml") if !head.is_binary() => Certainty::Named,
-        _ if head.is_in_maildir() && count_signs(head.bytes()).is_some() => Certainty::Named,
-        _ if signs(head.bytes()) > 2 => Certainty::Likely,
+        _ if head.is_in_maildir() && count_signs(head.content()).is_some() => Certainty::Named,
+        _ if signs(head.content()) > 2 => Certainty::Likely,
         _ => return None,
     };
     Some((certainty, Format::Message))
@@ -63,6 +68,7 @@ fn count_signs(bytes: &[u8]) -> Option<usize> {
     if word > 0 && bytes[word] != b':' {
         return None;
     }
+    let bytes = &*with_line_feeds(bytes);
     // The headers may be longer than what is known of the file.
     let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
     let named = |line: &&[u8]| {
