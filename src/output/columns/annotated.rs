@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::errors::Result as ColumnsResult;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -16,14 +17,16 @@ use super::table::{HeldCells, TableCell, TableColumn, field};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::ParquetSource;
+use crate::read::{ParquetSource, carried_with};
 
 /// Rows whose cells are held at once.
 const ROWS: u64 = sized(1 << 10, 3);
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
+/// The schema of Arrow, which readers want to have all columns.
+const ARROW: &str = "ARROW:schema";
 /// What describes the columns of a file in another way, and would be wrong with more of them.
-const DESCRIPTIONS: [&str; 2] = ["ARROW:schema", "huggingface"];
+const DESCRIPTION: &str = "huggingface";
 
 /// The cells of columns that are added.
 pub(in crate::output) trait AddedColumns {
@@ -52,16 +55,24 @@ pub(super) fn writer(
     fields.extend(columns.iter().map(field).collect::<ColumnsResult<Vec<_>>>()?);
     let schema = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
     let said = properties::of_file(file);
-    let properties = Arc::new(if columns.is_empty() { said } else { with_columns(said) });
+    let properties = Arc::new(if columns.is_empty() { said } else { with_columns(said, columns)? });
     Ok(SerializedFileWriter::new(BufWriter::with_capacity(BLOCK, made), Arc::new(schema), properties)?)
 }
 
-/// What a file says of itself, without what is only true of the columns that it had.
-fn with_columns(properties: WriterProperties) -> WriterProperties {
-    let said = properties
-        .key_value_metadata()
-        .map(|said| said.iter().filter(|pair| !DESCRIPTIONS.contains(&pair.key.as_str())).cloned().collect());
-    properties.into_builder().set_key_value_metadata(said).build()
+/// What a file says of itself with more columns, without what is only true of those that it had.
+fn with_columns(properties: WriterProperties, columns: &[TableColumn]) -> ColumnsResult<WriterProperties> {
+    let added = columns.iter().map(field).collect::<ColumnsResult<Vec<_>>>()?;
+    let added: Vec<_> = added.iter().map(|column| (column.name(), column.get_physical_type())).collect();
+    let told = |pair: &KeyValue| match pair.key.as_str() {
+        ARROW => {
+            let schema = carried_with(pair.value.as_deref()?, &added)?;
+            Some(KeyValue::new(ARROW.to_owned(), schema))
+        }
+        DESCRIPTION => None,
+        _ => Some(pair.clone()),
+    };
+    let said = properties.key_value_metadata().map(|said| said.iter().filter_map(told).collect());
+    Ok(properties.into_builder().set_key_value_metadata(said).build())
 }
 
 /// Writes an added column of a row group.

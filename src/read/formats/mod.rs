@@ -44,7 +44,7 @@ use crate::progress::Progress;
 pub use archive::{MemberFate, NewContent, ZipSource, rewrite_tar};
 use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
-pub use arrow::{ArrowSource, ArrowTable, BatchFate, LeafCells, LeafValues, PutBatch};
+pub use arrow::{ArrowSource, ArrowTable, BatchFate, LeafCells, LeafValues, PutBatch, carried_with};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;

@@ -20,7 +20,7 @@ use self::metadata::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::row_objects;
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
-pub use self::tables::{ArrowTable, LeafCells, LeafValues};
+pub use self::tables::{ArrowTable, LeafCells, LeafValues, carried_with};
 pub use self::undecodable::undecodable_rows;
 use crate::error::{Error, Result};
 use crate::limits::sized;

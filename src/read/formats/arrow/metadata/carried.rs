@@ -22,12 +22,7 @@ pub(in crate::read::formats) struct CarriedField {
 /// # Errors
 /// What is wrong with it.
 pub(in crate::read::formats) fn carried_fields(text: &str) -> io::Result<Vec<CarriedField>> {
-    let bytes = of_base64(text).ok_or_else(|| damaged("a schema in other letters"))?;
-    // Before Arrow 0.15 only the length stood before it.
-    let message = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
-    let message = message.get(4..).ok_or_else(|| damaged("a schema that is cut off"))?;
-    let schema = FlatTable::root(message)?.table(2)?.ok_or_else(|| damaged("no schema in its place"))?;
-    let fields = ArrowSchema::of(schema, message.len())?.fields;
+    let fields = carried_schema(text, |_, schema| Ok(schema.fields))?;
     Ok(fields
         .into_iter()
         .map(|field| {
@@ -36,6 +31,22 @@ pub(in crate::read::formats) fn carried_fields(text: &str) -> io::Result<Vec<Car
             CarriedField { name: field.name, leaves }
         })
         .collect())
+}
+
+/// Hands on a schema that is carried along, as it stands and as it is laid out.
+///
+/// # Errors
+/// What is wrong with it, and what `take` gives.
+pub(in crate::read::formats::arrow) fn carried_schema<T>(
+    text: &str,
+    take: impl FnOnce(FlatTable<'_>, ArrowSchema) -> io::Result<T>,
+) -> io::Result<T> {
+    let bytes = of_base64(text).ok_or_else(|| damaged("a schema in other letters"))?;
+    // Before Arrow 0.15 only the length stood before it.
+    let message = bytes.strip_prefix(&CONTINUATION).unwrap_or(&bytes);
+    let message = message.get(4..).ok_or_else(|| damaged("a schema that is cut off"))?;
+    let schema = FlatTable::root(message)?.table(2)?.ok_or_else(|| damaged("no schema in its place"))?;
+    take(schema, ArrowSchema::of(schema, message.len())?)
 }
 
 /// Adds the leaves of a field, in the order in which Parquet has them.
@@ -58,12 +69,12 @@ fn add_leaves(field: &ArrowField, leaves: &mut Vec<bool>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::read::formats::arrow) mod tests {
     use super::*;
 
     /// What pyarrow 26 writes for `id: string`, `c: dictionary<string>`, `l: list<dictionary<string>>`,
     /// `s: struct<d: dictionary<string>, s: string>`, and `n: dictionary<int64>`.
-    const PYARROW: &str = "\
+    pub(in crate::read::formats::arrow) const PYARROW: &str = "\
         /////zgCAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAARP7//wQAAAAFAAAA6AEAAIgBAAD4AAAAWAAAAAQAAACY/v//AAABAhQAAAA4AA\
         AAFAAAAAQAAAAAAAAAAQAAAG4AAADo/v//EAAAAAMAAAAAAAAAAAAAAIz+//8AAAABIAAAAJj+//8AAAABQAAAAIz+//8AAAENGAAAABwAAAAE\
         AAAAAgAAADgAAAAQAAAAAQAAAHMAAACE/v//uP7//wAAAQUQAAAAFAAAAAQAAAAAAAAAAQAAAHMAAACo/v//OP///wAAAQUUAAAAPAAAABwAAA\

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use super::super::metadata::carried::carried_schema;
 use super::super::metadata::flat::{FlatTable, damaged};
 use super::super::metadata::layout::ArrowFile;
 use super::super::metadata::message::{MessageHead, read_exact};
@@ -103,6 +104,22 @@ impl DeclaredSchema {
                 DeclaredSchema::of(schema.ok_or_else(changed)?, fields)
             }
         }
+    }
+
+    /// The schema that another file carries along.
+    pub(in crate::read::formats::arrow) fn carried(text: &str) -> io::Result<DeclaredSchema> {
+        carried_schema(text, |table, schema| DeclaredSchema::of(table, &schema.fields))
+    }
+
+    /// Whether a field, or one within another, has no other form.
+    pub(in crate::read::formats::arrow) fn has_formless(&self) -> bool {
+        fn formless(fields: &[DeclaredField]) -> bool {
+            let is = |field: &DeclaredField| {
+                matches!(field.kind, DeclaredKind::Other(_)) || formless(&field.children)
+            };
+            fields.iter().any(is)
+        }
+        formless(&self.fields)
     }
 
     fn of(table: FlatTable<'_>, fields: &[ArrowField]) -> io::Result<DeclaredSchema> {

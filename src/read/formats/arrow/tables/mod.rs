@@ -62,6 +62,14 @@ pub struct ArrowTable {
 /// Bytes of memory that a column takes that becomes one of Parquet: 3,500 with 20,000 columns, and 3,400 with 5,000.
 const OF_COLUMN: u64 = 4 << 10;
 
+/// What a file of Parquet carries along as its schema of Arrow, where columns of some types stand behind its own; `None` if that cannot
+/// be told.
+pub fn carried_with(text: &str, added: &[(&str, Physical)]) -> Option<String> {
+    let schema = DeclaredSchema::carried(text).ok().filter(|schema| !schema.has_formless())?;
+    let said: Vec<_> = schema.said.iter().filter(|(key, _)| key != DESCRIPTION.as_bytes()).cloned().collect();
+    Some(told_schema(&schema.fields, &said, added))
+}
+
 impl ArrowTable {
     /// Opens a source. Rows have to fit in some room.
     ///

@@ -210,3 +210,21 @@ fn lead_behind(out: &mut Vec<u8>, place: usize) -> usize {
     lead(out, place, to);
     to
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::metadata::carried::tests::PYARROW;
+    use super::super::super::metadata::carried::{CarriedField, carried_fields};
+    use super::super::carried_with;
+    use super::*;
+
+    #[test]
+    fn a_carried_schema_is_the_same_with_columns_behind() {
+        let before = carried_fields(PYARROW).expect("a schema");
+        let text = carried_with(PYARROW, &[("size", Physical::INT64), ("why", Physical::BYTE_ARRAY)]);
+        let after = carried_fields(&text.expect("told")).expect("a schema");
+        let added = ["size", "why"].map(|name| CarriedField { name: name.to_owned(), leaves: vec![false] });
+        assert_eq!(after, before.into_iter().chain(added).collect::<Vec<_>>());
+        assert_eq!(carried_with("AAAA", &[]), None);
+    }
+}
