@@ -18,6 +18,11 @@ impl PageCodec {
         PageCodec { codec, zstd: None, snappy: snap::raw::Encoder::new() }
     }
 
+    /// Whether pages are packed with it here.
+    pub(super) fn has(codec: Compression) -> bool {
+        !matches!(codec, Compression::BROTLI(_) | Compression::LZO)
+    }
+
     /// Whether pages stay as they are.
     pub(super) fn is_none(&self) -> bool {
         self.codec == Compression::UNCOMPRESSED

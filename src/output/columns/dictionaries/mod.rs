@@ -18,6 +18,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite};
 
+use self::codec::PageCodec;
 use self::pages::DictionaryPages;
 use super::encode::GroupRows;
 use super::failure::Failure;
@@ -61,14 +62,15 @@ impl DictionaryColumns {
         }
     }
 
-    /// Writes the rows of a column; false if it has no dictionary that all its values are in.
+    /// Writes the rows of a column; false if it has no dictionary that all its values are in, or pages that are not packed here.
     pub(super) fn write(
         &self,
         rows: &GroupRows<'_>,
         leaf: usize,
         to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
     ) -> Result<bool, Failure> {
-        if !self.is_one[leaf] {
+        let codec = rows.file.metadata().row_group(rows.group).column(leaf).compression();
+        if !self.is_one[leaf] || !PageCodec::has(codec) {
             return Ok(false);
         }
         let Some(dictionary) = rows.file.dictionary(rows.group, leaf)? else { return Ok(false) };
