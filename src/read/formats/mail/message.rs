@@ -19,7 +19,7 @@ use crate::read::record::{Record, Refusal, Value, observe};
 
 use super::enriched::enriched_text;
 use super::media::{ListKind, Media, PartHead};
-use super::parts::{Part, Parts};
+use super::parts::{MailPart, MailParts};
 use super::quotes::without_quotes;
 use super::structure::{MOST_OF_BYTE, check_parts, structure_weight};
 use super::utf_7::{is_utf_7, utf_7_text};
@@ -46,7 +46,7 @@ impl MessageParser {
     }
 
     /// The text of a message. An attachment is told apart from others by its digest, whatever it is called.
-    fn take_text(&mut self, message: &[u8], parts: &Parts) {
+    fn take_text(&mut self, message: &[u8], parts: &MailParts) {
         let mut bodies = &parts.texts;
         self.take_bodies(message, parts, bodies, ShownText::All);
         if parts.pages != parts.texts {
@@ -74,7 +74,7 @@ impl MessageParser {
     }
 
     /// Takes of bodies what they do not quote, if that is enough.
-    fn take_own(&mut self, message: &[u8], parts: &Parts, bodies: &[usize]) {
+    fn take_own(&mut self, message: &[u8], parts: &MailParts, bodies: &[usize]) {
         let whole = std::mem::take(&mut self.text);
         let mut own = String::new();
         for body in bodies {
@@ -84,7 +84,7 @@ impl MessageParser {
         self.text = if letters(&own) < LEAST_LETTERS { whole } else { own };
     }
 
-    fn take_bodies(&mut self, message: &[u8], parts: &Parts, bodies: &[usize], of: ShownText) {
+    fn take_bodies(&mut self, message: &[u8], parts: &MailParts, bodies: &[usize], of: ShownText) {
         self.text.clear();
         for part in bodies.iter().filter_map(|index| parts.all.get(*index)) {
             let content = part.content(message);
@@ -108,7 +108,7 @@ fn letters(text: &str) -> usize {
 }
 
 /// The text that bytes of a part are. What no known character set is named of, or one that says nothing beyond ASCII, is guessed.
-fn charset_text<'a>(bytes: &'a [u8], part: &Part) -> Cow<'a, str> {
+fn charset_text<'a>(bytes: &'a [u8], part: &MailPart) -> Cow<'a, str> {
     let is_page = part.media == Media::Html;
     let is_ascii = |name: &str| ASCII.iter().any(|ascii| name.eq_ignore_ascii_case(ascii));
     let Some(name) = part.charset.as_deref().filter(|name| !is_ascii(name)) else {
@@ -146,7 +146,7 @@ impl Parser for MessageParser {
         let Some(last) = message.headers().last() else { return Err(no_message()) };
         let head = PartHead::of(message.parts.first(), ListKind::Other);
         let body = begin_of_body(bytes, last.offset_end as usize);
-        self.take_text(bytes, &Parts::of(bytes, head, body));
+        self.take_text(bytes, &MailParts::of(bytes, head, body));
         let id = field(message, self.fields.id.as_str());
         if self.fields.needs_id() && id.is_none() {
             return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));

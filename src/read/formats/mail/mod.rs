@@ -5,6 +5,8 @@ mod mbox;
 mod media;
 mod message;
 mod parts;
+#[cfg(test)]
+mod parts_tests;
 mod quotes;
 mod structure;
 mod transfer;

@@ -59,18 +59,18 @@ pub(super) fn six_bits(character: u8) -> Option<u8> {
 
 /// Characters of base64 as they come by, as bytes.
 #[derive(Default)]
-struct Group {
+struct CodeGroup {
     bits: u32,
     held: u8,
 }
 
-impl Group {
+impl CodeGroup {
     fn take(&mut self, bits: u8, bytes: &mut Vec<u8>) {
         self.bits = self.bits << 6 | u32::from(bits);
         self.held += 1;
         if self.held == 4 {
             bytes.extend_from_slice(&self.bits.to_be_bytes()[1..]);
-            *self = Group::default();
+            *self = CodeGroup::default();
         }
     }
 
@@ -78,7 +78,7 @@ impl Group {
     fn end(&mut self, bytes: &mut Vec<u8>) {
         let left = (self.bits << (6 * (4 - u32::from(self.held)) % 24)).to_be_bytes();
         bytes.extend_from_slice(&left[1..usize::from(self.held).max(1)]);
-        *self = Group::default();
+        *self = CodeGroup::default();
     }
 }
 
@@ -86,7 +86,7 @@ impl Group {
 /// groups follow, as where somebody packed pieces; and before a line without one character of it, as footers begin.
 fn base64(packed: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(packed.len() / 4 * 3);
-    let (mut group, mut is_padded) = (Group::default(), false);
+    let (mut group, mut is_padded) = (CodeGroup::default(), false);
     'lines: for line in packed.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
         let says = |byte: &u8| six_bits(*byte).is_some() || *byte == b'=';
         if !line.is_empty() && !line.iter().any(says) {
@@ -154,7 +154,7 @@ fn uuencode(packed: &[u8]) -> Option<Vec<u8>> {
     for line in lines.take_while(|line| *line != b"end") {
         let Some((length, codes)) = line.split_first() else { continue };
         let value = |code: &u8| code.wrapping_sub(b' ') & 0x3f;
-        let (from, mut group) = (bytes.len(), Group::default());
+        let (from, mut group) = (bytes.len(), CodeGroup::default());
         codes.iter().for_each(|code| group.take(value(code), &mut bytes));
         group.end(&mut bytes);
         bytes.truncate(from + usize::from(value(length)));
