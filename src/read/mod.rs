@@ -43,7 +43,7 @@ pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numberi
 #[cfg(feature = "parquet")]
 pub use formats::{
     ArrowSource, ArrowTable, BatchFate, ColumnBatch, ColumnRows, FileRange, LeafCells, LeafValues,
-    ParquetSource, PutBatch, row_objects, undecodable_rows,
+    ParquetSource, PutBatch, row_objects, undecodable_rows, unfit_objects,
 };
 pub use formats::{MemberFate, NewContent, ZipSource, rewrite_tar, text_member};
 #[cfg(feature = "pdf")]

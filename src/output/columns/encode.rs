@@ -60,6 +60,7 @@ impl GroupRows<'_> {
     ) -> Result<(), Failure> {
         let Some(mut column) = to.next_column()? else { return Ok(()) };
         let rows = self.file.rows::<T>(self.group, leaf)?;
+        let _held = rows.held();
         let mut put = |batch: ColumnBatch<T>| -> Result<(), Failure> {
             let (definition, repetition) = (batch.definition.as_deref(), batch.repetition.as_deref());
             column.typed::<T>().write_batch(&batch.values, definition, repetition)?;

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use self::metadata::layout::{ArrowFile, ArrowLayout};
-pub use self::objects::row_objects;
+pub use self::objects::{row_objects, unfit_objects};
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
 pub use self::tables::{ArrowTable, LeafCells, LeafValues};

@@ -25,7 +25,7 @@ pub(super) use self::cell::Cell;
 pub(super) use self::fields::FIELDS;
 use self::footer::{Layout, ParquetFile, footer_length};
 use self::guard::as_io;
-pub use self::objects::row_objects;
+pub use self::objects::{row_objects, unfit_objects};
 pub use self::rewritten::{ColumnBatch, ColumnRows, FileRange, ParquetSource};
 use self::rows::RowRecords;
 pub(super) use self::rows::row_record;
