@@ -132,7 +132,8 @@
 //! - `read/formats/parquet/column.rs` - one column of a row group, record by record
 //! - `read/formats/parquet/fields.rs` - the columns that are wanted, read in step
 //! - `read/formats/parquet/rows.rs` - the rows of a unit
-//! - `read/formats/parquet/objects.rs` - rows as JSON objects
+//! - `read/formats/parquet/objects/mod.rs` - rows as JSON objects
+//! - `read/formats/parquet/objects/bytes.rs` - the bytes of an object on its way, within the memory
 //! - `read/formats/parquet/texts_as_bytes.rs` - a schema whose texts are bytes, so that none is refused
 //! - `read/formats/parquet/reread.rs` - reading single rows a second time
 //! - `read/formats/parquet/undecodable.rs` - rows of which some column cannot be decoded
@@ -155,7 +156,9 @@
 //! - `read/formats/arrow/fields.rs` - the columns that are wanted, read in step
 //! - `read/formats/arrow/rows.rs` - the rows of a unit
 //! - `read/formats/arrow/reread.rs` - reading single rows a second time
-//! - `read/formats/arrow/objects.rs` - rows as JSON objects
+//! - `read/formats/arrow/objects/mod.rs` - rows as JSON objects
+//! - `read/formats/arrow/objects/room.rs` - how much objects may take
+//! - `read/formats/arrow/objects/values.rs` - values of columns as JSON has them
 //! - `read/formats/arrow/undecodable.rs` - rows that cannot be written again
 //! - `read/formats/arrow/rewritten/mod.rs` - a file that is written again without some of its rows
 //! - `read/formats/arrow/rewritten/select.rs` - some rows of a batch, moved as they are laid out

@@ -10,7 +10,9 @@ use alike::output::{
     write_records,
 };
 use alike::progress::Progress;
-use alike::read::{Compression, Fields, MissingText, Source, discover, reread, row_objects, rows as rows_of};
+use alike::read::{
+    Compression, Fields, MissingText, RecordRoom, Source, discover, reread, row_objects, rows as rows_of,
+};
 use serde_json::Value;
 
 use crate::support::batches::{Batches, Laid, Packed, every_kind};
@@ -129,7 +131,7 @@ fn objects(source: &Source) -> Vec<Value> {
         found.push(serde_json::from_slice(object).unwrap());
         Ok(())
     };
-    row_objects(source, &mut each).unwrap();
+    row_objects(source, &RecordRoom::default(), &mut each).unwrap();
     found
 }
 
@@ -230,24 +232,31 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let (whole, _) = read(&source, u64::MAX, &fields);
     assert_eq!(seen, whole, "{what}: other rows in other units");
     again(&source, &fields, &seen, what);
-    if let Err(error) = row_objects(&source, &mut |_, _| Ok(())) {
+    if let Err(error) = row_objects(&source, &RecordRoom::default(), &mut |_, _| Ok(())) {
         assert!(matches!(error, Error::Undecodable { .. }), "{what}: {error}");
         // In another run, without the batches of which no objects can be made, they are made of the others.
         let mut sources = [source.clone()];
         let form = Some(RecordForm::JsonLines(Compression::None));
         let choice = FormChoice { form, ..FormChoice::default() };
         assert!(
-            refuse_undecodable(&error, &mut sources, choice, 2, &Progress::default()).unwrap(),
+            refuse_undecodable(
+                &error,
+                &mut sources,
+                choice,
+                (&RecordRoom::default(), 2),
+                &Progress::default()
+            )
+            .unwrap(),
             "{what}: {error}"
         );
-        row_objects(&sources[0], &mut |_, _| Ok(())).unwrap();
+        row_objects(&sources[0], &RecordRoom::default(), &mut |_, _| Ok(())).unwrap();
     }
     let gone = vec![(0..rows).step_by(3).collect()];
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
     let sources = [source];
-    match write_kept(folder.path(), &sources, chosen, hands, &Progress::default()) {
+    match write_kept(folder.path(), &sources, chosen, (hands, &RecordRoom::default()), &Progress::default()) {
         Ok(written) => assert_eq!(written.files, 1),
         Err(error) => written_in_another_run(&sources[0], &fields, error, what),
     }

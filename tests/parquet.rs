@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
-use alike::read::{Fields, MissingText, discover, reread, rows as rows_of};
+use alike::read::{Fields, MissingText, RecordRoom, discover, reread, rows as rows_of};
 use bytes::Bytes;
 use parquet::basic::{BrotliLevel, Compression, Encoding, GzipLevel, ZstdLevel};
 use parquet::column::page::Page;
@@ -570,7 +570,13 @@ fn survives(dir: &Dir, file: &[u8], what: &str) -> (usize, usize) {
     let folder = tempfile::tempdir_in(dir.path()).unwrap();
     let hands = Hands { workers: 2, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
-    match write_kept(folder.path(), std::slice::from_ref(&source), chosen, hands, &Progress::default()) {
+    match write_kept(
+        folder.path(),
+        std::slice::from_ref(&source),
+        chosen,
+        (hands, &RecordRoom::default()),
+        &Progress::default(),
+    ) {
         Ok(written) => assert_eq!(written.files, 1),
         Err(error) => written_in_another_run(&source, &fields, error, what),
     }

@@ -216,6 +216,9 @@ mod tune_threshold;
 mod undecodable;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
+/// The memory that columns take which nobody reads.
+#[cfg(feature = "parquet")]
+mod unread_columns;
 /// What crosses between processes.
 mod wire;
 /// Documents that are compared only within one value of a field, or one file.

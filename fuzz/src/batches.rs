@@ -89,7 +89,7 @@ fn settled<T>(source: &Source, result: Result<T>) -> Option<T> {
 fn objects(source: &Source, good: Option<&[Seen]>) {
     settled(source, column_names(source));
     let mut count = 0;
-    let outcome = row_objects(source, &mut |row, object| {
+    let outcome = row_objects(source, &RecordRoom::default(), &mut |row, object| {
         assert_eq!(row, count);
         let object: serde_json::Value = serde_json::from_slice(object).expect("JSON");
         assert!(object.is_object());
@@ -143,7 +143,7 @@ fn rewritten(source: &Source, apart: u64, is_good: bool) {
     let hands = Hands { workers: 1, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
     let sources = std::slice::from_ref(source);
-    let written = write_kept(folder.path(), sources, chosen, hands, &Progress::default());
+    let written = write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
     if settled(source, written).is_none() {
         assert!(!is_good, "a good file");
         return;

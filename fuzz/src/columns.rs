@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use alike::error::{Error, Result};
-use alike::read::{FormatHint, ParquetSource, Source, column_names, row_objects};
+use alike::read::{FormatHint, ParquetSource, RecordRoom, Source, column_names, row_objects};
 use parquet::basic::{BrotliLevel, Compression, Encoding, Type};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
@@ -142,7 +142,7 @@ fn settled<T>(source: &Source, result: Result<T>) -> Option<T> {
 fn objects(source: &Source, good: Option<&[Seen]>) {
     settled(source, column_names(source));
     let mut count = 0;
-    let outcome = row_objects(source, &mut |row, object| {
+    let outcome = row_objects(source, &RecordRoom::default(), &mut |row, object| {
         assert_eq!(row, count);
         let object: serde_json::Value = serde_json::from_slice(object).expect("JSON");
         assert!(object.is_object());

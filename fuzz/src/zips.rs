@@ -3,7 +3,7 @@
 use alike::error::{Error, Result};
 use alike::output::{Chosen, Hands, Side, write_kept};
 use alike::progress::Progress;
-use alike::read::{FormatHint, Source};
+use alike::read::{FormatHint, RecordRoom, Source};
 use tempfile::TempDir;
 
 use crate::reading::{Seen, check, fields, put, with_places};
@@ -99,7 +99,7 @@ fn rewritten(source: &Source, seen: &[Seen], apart: u64, (wanted, max): (u8, u8)
     let removed = vec![gone];
     let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &[None] };
     let sources = std::slice::from_ref(source);
-    let written = write_kept(folder.path(), sources, chosen, hands, &Progress::default());
+    let written = write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
     if settled(source, written).is_none() {
         // From what cannot be opened nothing is ever removed.
         assert!(seen.iter().all(|seen| matches!(seen, Seen::Refused { .. })), "it was read before");

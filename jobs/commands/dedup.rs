@@ -16,7 +16,7 @@ use alike::output::{
 use alike::peers::Peers;
 use alike::printable::printable;
 use alike::progress::{Progress, Stage};
-use alike::read::{Compression, Discovery, Rejected, Source, admit_read_ahead};
+use alike::read::{Compression, Discovery, RecordRoom, Rejected, Source, admit_read_ahead};
 use alike::remote::{Fetched, traffic};
 use alike::report::{Glance, OtherThresholds, ReportRequest, RunReport};
 use alike::resources::Resources;
@@ -112,13 +112,15 @@ fn dedup(
             collections,
             has_page: page.is_some(),
         };
-        let error: Error = match dedup_found(options, &found, begun, (place, glance), (peers, progress)) {
+        let mut room = RecordRoom::default();
+        let outcome = dedup_found(options, &found, begun, (place, glance, &mut room), (peers, progress));
+        let error: Error = match outcome {
             Ok(done) => break done,
             Err(error) => error,
         };
         let own = ProtectedSet::sources_of(&protected);
         let sources = &mut discovery.sources[own..];
-        if !refuse_undecodable(&error, sources, options.form, options.workers, progress)? {
+        if !refuse_undecodable(&error, sources, options.form, (&room, options.workers), progress)? {
             return Err(error);
         }
         peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::BeginAgain))?;
@@ -154,7 +156,7 @@ fn dedup_found(
     options: &DedupOptions,
     found: &FoundInputs<'_>,
     begun: Instant,
-    (place, glance): (&RunFolder, &mut Option<Glance>),
+    (place, glance, room): (&RunFolder, &mut Option<Glance>, &mut RecordRoom),
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<(Summary, Option<RunReport>)> {
     let FoundInputs { discovery, protected, stored, preferred, collections, has_page } = *found;
@@ -191,6 +193,7 @@ fn dedup_found(
         ..request(options, task, stored, with(), progress)?
     };
     let mut outcome = flow::run(request, Arc::clone(progress))?;
+    *room = outcome.run.documents.inputs.fields.room.clone();
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
     refuse_unprotected(options.refusals, &outcome)?;
     let documents = &outcome.run.documents;

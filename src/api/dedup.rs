@@ -235,9 +235,10 @@ impl DeduplicatedFiles {
         let staging = Staging::new(folder.as_ref())?;
         Lists::new(&self.outcome).write(staging.path(), &self.rejected)?;
         let left_out = left_out(&self.outcome, Side::Kept, |_| false);
-        let sources = &self.outcome.run.documents.inputs.sources;
-        let hands = Hands { workers: self.workers, peers: None };
-        let kept = write_kept(staging.path(), sources, left_out.chosen(Side::Kept), hands, &self.progress)?;
+        let inputs = &self.outcome.run.documents.inputs;
+        let hands = (Hands { workers: self.workers, peers: None }, &inputs.fields.room);
+        let chosen = left_out.chosen(Side::Kept);
+        let kept = write_kept(staging.path(), &inputs.sources, chosen, hands, &self.progress)?;
         let mut summary = self.summary()?;
         summary.kept_bytes = Some(kept.bytes_out);
         summary.write(staging.path())?;

@@ -160,7 +160,7 @@ impl ItemReader<'_> {
     /// Rows of Parquet or Arrow as objects.
     #[cfg(feature = "parquet")]
     fn read_rows(&mut self, source: &Source, place: (u32, u32)) -> Result<()> {
-        crate::read::row_objects(source, &mut |row, object| {
+        crate::read::row_objects(source, &crate::read::RecordRoom::default(), &mut |row, object| {
             self.progress.check()?;
             match serde_json::from_slice::<Value>(object) {
                 Ok(object) => self.object(&object, source, place, row + 1),

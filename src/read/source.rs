@@ -218,8 +218,8 @@ impl Source {
     pub(crate) fn stretch_end(&self, row: u64, end: u64) -> u64 {
         let after = self.cuts.places.partition_point(|place| *place <= row);
         let end = self.cuts.places.get(after).copied().unwrap_or(end).min(end);
-        let refused = self.refused_from(row).map(|refused| refused.rows.start);
-        refused.filter(|start| *start > row).map_or(end, |start| start.min(end))
+        let refused = self.refused_from(row).map(|refused| refused.rows.clone());
+        refused.map_or(end, |rows| if rows.start > row { rows.start } else { rows.end }.min(end))
     }
 
     /// Whether all of some rows are refused whatever they hold.

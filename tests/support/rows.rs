@@ -96,11 +96,12 @@ pub(crate) fn read_in_turn(source: &Source, target: u64, fields: &Arc<Fields>, w
 
 /// After an error of writing: a file without the rows that cannot be decoded is written, whatever is wrong with them.
 pub(crate) fn written_in_another_run(source: &Source, fields: &Arc<Fields>, error: Error, what: &str) {
-    let (mut sources, mut error) = ([source.clone()], error);
+    let (mut sources, mut error, room) = ([source.clone()], error, RecordRoom::default());
     for _ in 0..3 {
         assert!(matches!(error, Error::Undecodable { .. }), "{what}: {error}");
         let refused =
-            refuse_undecodable(&error, &mut sources, FormChoice::default(), 2, &Progress::default()).unwrap();
+            refuse_undecodable(&error, &mut sources, FormChoice::default(), (&room, 2), &Progress::default())
+                .unwrap();
         assert!(refused, "{what}: {error}");
         let (seen, _) = read(&sources[0], 1, fields);
         assert_eq!(seen, read(&sources[0], u64::MAX, fields).0, "{what}: other rows in other units");
@@ -116,7 +117,7 @@ pub(crate) fn written_in_another_run(source: &Source, fields: &Arc<Fields>, erro
         let folder = tempfile::tempdir().unwrap();
         let hands = Hands { workers: 2, peers: None };
         let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
-        match write_kept(folder.path(), &sources, chosen, hands, &Progress::default()) {
+        match write_kept(folder.path(), &sources, chosen, (hands, &room), &Progress::default()) {
             Ok(written) => return assert!(written.files <= 1),
             Err(other) => error = other,
         }

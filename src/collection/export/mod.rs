@@ -16,7 +16,8 @@ use crate::limits::sized;
 use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    Source, boundaries, file_end, names_apart, open_decompressed, rows, stays_empty, stored_pieces,
+    RecordRoom, Source, boundaries, file_end, names_apart, open_decompressed, rows, stays_empty,
+    stored_pieces,
 };
 
 /// Bytes of texts, and records, that are fetched at once.
@@ -31,6 +32,7 @@ pub struct Export<'a> {
     snapshot: &'a Snapshot,
     files: Vec<Kept<'a>>,
     workers: usize,
+    room: &'a RecordRoom,
     progress: &'a Progress,
 }
 
@@ -69,6 +71,7 @@ impl<'a> Export<'a> {
             snapshot,
             files: files.collect(),
             workers: run.context.topology.workers(),
+            room: &run.documents.inputs.fields.room,
             progress: &run.context.status.progress,
         }
     }
@@ -105,7 +108,7 @@ impl<'a> Export<'a> {
         let (removed, ends): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let hands = Hands { workers: self.workers, peers: None };
         let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &ends };
-        write_kept(staging, &sources, chosen, hands, self.progress)
+        write_kept(staging, &sources, chosen, (hands, self.room), self.progress)
     }
 
     /// The files, as they were loaded, under their names here.

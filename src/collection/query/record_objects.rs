@@ -126,7 +126,7 @@ fn from_file(
 ) -> Result<()> {
     #[cfg(feature = "parquet")]
     if matches!(source.format, Format::Parquet | Format::Arrow) {
-        return row_objects(source, &mut |row, object| {
+        return row_objects(source, &fields.room, &mut |row, object| {
             let of_row = wanted.iter().skip(wanted.partition_point(|(at, ..)| *at < row));
             of_row.take_while(|(at, ..)| *at == row).try_for_each(|(.., number)| each(*number, object))
         });

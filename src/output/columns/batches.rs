@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
-use crate::read::{ArrowSource, BatchFate, PutBatch, Source};
+use crate::read::{ArrowSource, BatchFate, PutBatch, RecordRoom, Source};
 
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
@@ -45,13 +45,13 @@ pub(super) fn shrinking(source: &Source, chosen: ChosenRows<'_>) -> Result<Vec<(
 pub(super) fn write_batch(
     source: &Source,
     chosen: ChosenRows<'_>,
-    batch: usize,
+    (batch, room): (usize, &RecordRoom),
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
     let file = ArrowSource::open_and_keep(source)?;
     let rows = file.batches().nth(batch).ok_or_else(|| Error::Changed(source.path.clone()))?;
-    let written = file.write_batch(batch, &chosen.stretches(&rows), created(target)?, progress);
+    let written = file.write_batch(batch, &chosen.stretches(&rows), created(target)?, (room, progress));
     written.map_err(|error| told(source, target, error))
 }
 

@@ -16,7 +16,7 @@ use super::table::TableColumn;
 use crate::error::{Error, Result};
 use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
-use crate::read::{ParquetSource, Source};
+use crate::read::{ParquetSource, RecordRoom, Source};
 
 /// Columns that are added, and their cells.
 pub(in crate::output) type Added<'a> = (&'a [TableColumn], &'a mut dyn AddedColumns);
@@ -29,6 +29,8 @@ pub(in crate::output) struct Targets<'a> {
     pub(in crate::output) limit: Option<u64>,
     /// Whether there is one without rows if no rows are chosen.
     pub(in crate::output) wanted: bool,
+    /// What is decoded has to fit in it.
+    pub(in crate::output) room: &'a RecordRoom,
 }
 
 /// What of a row group becomes one of a file.
@@ -124,7 +126,8 @@ impl Files<'_, '_> {
             true => None,
             false => {
                 let path = self.opened()?.1.with_extension("part");
-                write_rows(self.source, self.chosen, (share.group, true), &share.rows, &path, self.progress)?;
+                let group = (share.group, true, self.targets.room);
+                write_rows(self.source, self.chosen, group, &share.rows, &path, self.progress)?;
                 let bytes = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
                 Some((ParquetSource::open(&self.source.written_to(path.clone(), bytes))?, path))
             }

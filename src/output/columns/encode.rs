@@ -18,7 +18,7 @@ use super::failure::Failure;
 use crate::error::Error;
 use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::{ColumnBatch, ColumnRows, ParquetSource};
+use crate::read::{ColumnBatch, ColumnMemory, ColumnRows, ParquetSource};
 
 /// Bytes on disk of a column of which it is worth while to have a thread that decodes.
 const LONG: u64 = sized(256 << 10, 64);
@@ -59,7 +59,7 @@ impl GroupRows<'_> {
         to: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
     ) -> Result<(), Failure> {
         let Some(mut column) = to.next_column()? else { return Ok(()) };
-        self.hand_on(leaf, |batch: ColumnBatch<T>| {
+        let _held = self.hand_on(leaf, |batch: ColumnBatch<T>| {
             let (definition, repetition) = (batch.definition.as_deref(), batch.repetition.as_deref());
             column.typed::<T>().write_batch(&batch.values, definition, repetition)?;
             Ok(())
@@ -68,19 +68,21 @@ impl GroupRows<'_> {
         Ok(())
     }
 
-    /// Hands on the rows of a column that are written.
+    /// Hands on the rows of a column that are written. What it returns is kept until they are: it has room for them.
     pub(super) fn hand_on<T: DataType>(
         &self,
         leaf: usize,
         mut each: impl FnMut(ColumnBatch<T>) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+    ) -> Result<ColumnMemory, Failure> {
         let rows = self.file.rows::<T>(self.group, leaf)?;
+        let held = rows.held();
         let bytes = self.file.metadata().row_group(self.group).column(leaf).compressed_size();
         if self.beside && u64::try_from(bytes).is_ok_and(|bytes| bytes >= LONG) {
-            self.decode_beside(rows, each)
+            self.decode_beside(rows, each)?;
         } else {
-            self.decode(rows, &mut each)
+            self.decode(rows, &mut each)?;
         }
+        Ok(held)
     }
 
     /// The same, about a page at a time.

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::output::chosen::ChosenRows;
 use crate::progress::Progress;
-use crate::read::{ParquetSource, Source};
+use crate::read::{ParquetSource, RecordRoom, Source};
 
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
@@ -56,29 +56,30 @@ pub(super) fn shrinking(source: &Source, chosen: ChosenRows<'_>) -> Result<Vec<(
 }
 
 /// Writes what is left of a row group, as a file of its own; `beside` if a thread is free to decode meanwhile.
+/// What is decoded has to fit in some room.
 ///
 /// # Errors
 /// [`Error::Input`] if the source cannot be decoded; [`Error::Io`] and [`Error::Interrupted`].
 pub(super) fn write_group(
     source: &Source,
     chosen: ChosenRows<'_>,
-    (group, beside): (usize, bool),
+    (group, beside, room): (usize, bool, &RecordRoom),
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    write_rows(source, chosen, (group, beside), &(0..u64::MAX), target, progress)
+    write_rows(source, chosen, (group, beside, room), &(0..u64::MAX), target, progress)
 }
 
 /// The same of those rows alone that are among others of the source.
 pub(super) fn write_rows(
     source: &Source,
     chosen: ChosenRows<'_>,
-    (group, beside): (usize, bool),
+    (group, beside, room): (usize, bool, &RecordRoom),
     among: &Range<u64>,
     target: &Path,
     progress: &Progress,
 ) -> Result<()> {
-    let file = ParquetSource::open(source)?;
+    let file = ParquetSource::open_within(source, room)?;
     let rows = file.groups().nth(group).ok_or_else(|| Error::Changed(source.path.clone()))?;
     let among = rows.start.max(among.start)..rows.end.min(among.end);
     let before = among.start - rows.start;

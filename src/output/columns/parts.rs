@@ -7,7 +7,7 @@ use super::{batches, groups};
 use crate::error::{Error, Result};
 use crate::output::chosen::{Chosen, ChosenRows};
 use crate::progress::Progress;
-use crate::read::{Format, Source};
+use crate::read::{Format, RecordRoom, Source};
 
 /// What is written of such files.
 pub(in crate::output) struct KeptColumns<'a> {
@@ -15,6 +15,8 @@ pub(in crate::output) struct KeptColumns<'a> {
     pub(in crate::output) folder: &'a Path,
     pub(in crate::output) sources: &'a [Source],
     pub(in crate::output) chosen: Chosen<'a>,
+    /// What is decoded has to fit in it.
+    pub(in crate::output) room: &'a RecordRoom,
     pub(in crate::output) progress: &'a Progress,
 }
 
@@ -65,10 +67,10 @@ impl KeptColumns<'_> {
         beside: bool,
     ) -> Result<u64> {
         let (of, chosen) = (&self.sources[source], self.rows(source));
-        let (part, progress) = (&self.part(source, group), self.progress);
+        let (part, room, progress) = (&self.part(source, group), self.room, self.progress);
         match of.format {
-            Format::Arrow => batches::write_batch(of, chosen, group, part, progress)?,
-            _ => groups::write_group(of, chosen, (group, beside), part, progress)?,
+            Format::Arrow => batches::write_batch(of, chosen, (group, room), part, progress)?,
+            _ => groups::write_group(of, chosen, (group, beside, room), part, progress)?,
         }
         self.progress.advance(bytes / 2);
         Ok(0)

@@ -1,6 +1,6 @@
 //! How a file is written that is to be like another one.
 
-use crate::limits::sized;
+use crate::limits::{REWRITTEN_PAGE_BYTES, sized};
 use parquet::basic::{Encoding, PageType, Type};
 use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
@@ -52,7 +52,9 @@ pub(super) fn of_group(file: &ParquetSource, group: usize) -> Result<WriterPrope
         .set_write_batch_size(u32::MAX as usize)
         .set_offset_index_disabled(!has_index(file.metadata().row_groups()));
     for chunk in of_group.columns() {
-        properties = of_column(properties, chunk, newer, of_group.num_rows().max(1) as u64);
+        // What names a dictionary is held until all of that is known.
+        let has_room = !file.is_much(chunk.compressed_size().max(0) as u64);
+        properties = of_column(properties, chunk, (newer, has_room), of_group.num_rows().max(1) as u64);
     }
     Ok(properties.build())
 }
@@ -61,7 +63,7 @@ pub(super) fn of_group(file: &ParquetSource, group: usize) -> Result<WriterPrope
 fn of_column(
     properties: WriterPropertiesBuilder,
     chunk: &ColumnChunkMetaData,
-    newer: bool,
+    (newer, has_room): (bool, bool),
     rows: u64,
 ) -> WriterPropertiesBuilder {
     let has = |encoding: Encoding| chunk.encodings().any(|found| found == encoding);
@@ -80,7 +82,7 @@ fn of_column(
         (None, None) => EnabledStatistics::None,
     };
     // What outgrew its dictionary soon is written without one, which would divide the pages anew as it fills.
-    let has_dictionary = has_dictionary && !outgrew_dictionary(chunk);
+    let has_dictionary = has_dictionary && has_room && !outgrew_dictionary(chunk);
     let comes_in_pages =
         chunk.column_descr().max_rep_level() == 0 && !has_dictionary && !has(Encoding::DELTA_BYTE_ARRAY);
     let path = || chunk.column_path().clone();
@@ -91,10 +93,10 @@ fn of_column(
         .set_column_statistics_enabled(path(), statistics)
         .set_column_data_page_size_limit(path(), page_bytes(chunk) as usize);
     let properties = match comes_in_pages {
-        // Each batch is a page, however long.
+        // Each batch is a page, unless it is much longer than usual.
         true => properties
             .set_column_data_page_row_count_limit(path(), 1)
-            .set_column_data_page_size_limit(path(), i32::MAX as usize),
+            .set_column_data_page_size_limit(path(), REWRITTEN_PAGE_BYTES),
         false => properties,
     };
     match chunk.bloom_filter_offset() {

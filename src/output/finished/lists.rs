@@ -13,7 +13,7 @@ use crate::document::DocumentName;
 use crate::error::Result;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
-use crate::read::{discover, row_objects};
+use crate::read::{RecordRoom, discover, row_objects};
 use crate::similarity::ReportedScores;
 
 /// Rows read between two looks at whether to stop.
@@ -228,7 +228,7 @@ impl FinishedRun {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let text = path.to_str().ok_or_else(|| self.incomplete(&name))?;
         for source in discover(&[text.to_owned()], &self.folder)?.sources {
-            row_objects(&source, &mut |row, object| {
+            row_objects(&source, &RecordRoom::default(), &mut |row, object| {
                 each(serde_json::from_slice(object).map_err(|_| self.damaged(&name, row + 1))?)
             })?;
         }

@@ -60,6 +60,8 @@ impl<'a> LineEncoder<'a> {
         match note {
             Some(note) if note.json.is_empty() => self.line.extend_from_slice(&without_member(object)),
             Some(note) => annotated(object, &note.json, &mut self.line),
+            // It is not held twice.
+            None if object.len() > KEPT => return self.shards.write_parts(&[object, end]),
             None => self.line.extend_from_slice(object),
         }
         self.line.extend_from_slice(end);

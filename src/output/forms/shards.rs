@@ -97,8 +97,15 @@ impl<'a> Shards<'a> {
 
     /// Writes a record.
     pub(super) fn write(&mut self, record: &[u8]) -> Result<()> {
+        self.write_parts(&[record])
+    }
+
+    /// Writes a record that stands in parts.
+    pub(super) fn write_parts(&mut self, record: &[&[u8]]) -> Result<()> {
         let (packer, path) = self.opened()?;
-        packer.write_all(record).map_err(|e| Error::io(path, "write", e))?;
+        for part in record {
+            packer.write_all(part).map_err(|e| Error::io(path, "write", e))?;
+        }
         if self.names.is_full(self.bytes.get()) { self.close() } else { Ok(()) }
     }
 

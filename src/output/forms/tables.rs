@@ -14,7 +14,7 @@ use crate::output::columns::{
     AddedColumns, CellKind, TableCell, TableColumn, TableFile, Targets, write_divided,
 };
 use crate::progress::Progress;
-use crate::read::{Fields, Format, Source};
+use crate::read::{Fields, Format, RecordRoom, Source};
 
 /// The columns of records. JSON is a text to Parquet: as a type of its own some readers make bytes of it.
 const RECORD: [TableColumn; 5] = [
@@ -164,10 +164,10 @@ pub(super) fn write_columns(
     chosen: ChosenRows<'_>,
     notes: Option<(SourceNotes, NoteColumns)>,
     mut names: ShardNames<'_>,
-    progress: &Progress,
+    (room, progress): (&RecordRoom, &Progress),
 ) -> Result<Written> {
-    let limit = names.limit();
-    let targets = Targets { next: &mut || names.next(), limit, wanted: chosen.side != Side::Removed };
+    let (limit, wanted) = (names.limit(), chosen.side != Side::Removed);
+    let targets = Targets { next: &mut || names.next(), limit, wanted, room };
     let (files, bytes) = match notes {
         None => write_divided(source, chosen, None, targets, progress)?,
         Some((notes, of)) => {

@@ -100,13 +100,13 @@ fn write(
 ) -> Result<KeptTally> {
     let plan = FormPlan::new(set.sources, set.choice)?;
     if plan.is_plain() {
-        return write_kept(staging, set.sources, chosen, hands, progress);
+        return write_kept(staging, set.sources, chosen, (hands, &set.fields.room), progress);
     }
     let of = |at: &usize| (chosen.removed[*at].clone(), chosen.ends[*at]);
     let (removed, ends): (Vec<_>, Vec<_>) = plan.as_they_are.iter().map(of).unzip();
     let sources = plain_sources(&plan, set.sources);
     let plain = Chosen { removed: &removed, ends: &ends, ..chosen };
-    let tally = write_kept(staging, &sources, plain, hands, progress);
+    let tally = write_kept(staging, &sources, plain, (hands, &set.fields.room), progress);
     if let (Err(Error::Undecodable { .. }), Some(peers)) = (&tally, hands.peers) {
         peers.broadcast(&None::<FormShare<'_>>)?;
     }
@@ -144,11 +144,11 @@ fn write(
 /// # Errors
 /// Those of [`write_records`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
 pub fn assist_records(set: RecordSet<'_>, workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
-    let plan = FormPlan::new(set.sources, set.choice)?;
+    let (plan, hands) = (FormPlan::new(set.sources, set.choice)?, (workers, &set.fields.room));
     if plan.is_plain() {
-        return assist_kept(set.sources, workers, peers, progress);
+        return assist_kept(set.sources, hands, peers, progress);
     }
-    assist_kept(&plain_sources(&plan, set.sources), workers, peers, progress)?;
+    assist_kept(&plain_sources(&plan, set.sources), hands, peers, progress)?;
     // Without it a file that is written as it is could not be decoded.
     let Some(share): Option<FormShare<'_>> = peers.receive()? else { return Ok(()) };
     let said = FoundOut { notes: share.notes.as_deref(), cuts: share.cuts.as_deref() };
@@ -341,7 +341,7 @@ impl FormWriter<'_> {
         encoder: &mut dyn Encoder,
     ) -> Result<u64> {
         let mut emptied = 0;
-        crate::read::row_objects(source, &mut |row, object| {
+        crate::read::row_objects(source, &self.set.fields.room, &mut |row, object| {
             if row % 1024 == 0 {
                 self.progress.check()?;
             }
@@ -401,7 +401,13 @@ impl FormWriter<'_> {
             let notes = self.said.notes.map(|notes| Ok((notes.of(*at)?, notes.columns()))).transpose()?;
             let names = ShardNames::new(self.folder, &file.name, self.set.choice.shard_bytes);
             let chosen = ChosenRows { side: self.side, removed: &self.removed[*at] };
-            let of_source = super::tables::write_columns(source, chosen, notes, names, self.progress)?;
+            let of_source = super::tables::write_columns(
+                source,
+                chosen,
+                notes,
+                names,
+                (&self.set.fields.room, self.progress),
+            )?;
             written = written.plus(of_source);
             source.unchanged()?;
             self.progress.advance(source.bytes);

@@ -27,8 +27,8 @@ use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
-    Compression, Format, InputFile, Source, boundaries, file_header, has_companions, is_one_record,
-    lookahead, open_decompressed, stands_alone, with_companions,
+    Compression, Format, InputFile, RecordRoom, Source, boundaries, file_header, has_companions,
+    is_one_record, lookahead, open_decompressed, stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
@@ -60,7 +60,7 @@ pub struct KeptTally {
 ///
 /// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Large
 /// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk. Other processes
-/// take part with [`assist_kept`].
+/// take part with [`assist_kept`]. What is decoded to be written again has to fit in some room.
 ///
 /// # Errors
 /// [`Error::Changed`] if a source is not what it was when it was opened, before or after; [`Error::Input`] if a name leads
@@ -70,10 +70,10 @@ pub fn write_kept(
     staging: &Path,
     sources: &[Source],
     chosen: Chosen<'_>,
-    hands: Hands<'_>,
+    (hands, room): (Hands<'_>, &RecordRoom),
     progress: &Progress,
 ) -> Result<KeptTally> {
-    write_kept_sized(staging, sources, chosen, hands, progress, CopySizes::USUAL)
+    write_kept_sized(staging, sources, chosen, (hands, room), progress, CopySizes::USUAL)
 }
 
 /// [`write_kept`] with other sizes of pieces and blocks, so that tests meet their borders.
@@ -81,7 +81,7 @@ fn write_kept_sized(
     staging: &Path,
     sources: &[Source],
     chosen: Chosen<'_>,
-    hands: Hands<'_>,
+    (hands, room): (Hands<'_>, &RecordRoom),
     progress: &Progress,
     sizes: CopySizes,
 ) -> Result<KeptTally> {
@@ -92,7 +92,7 @@ fn write_kept_sized(
     let removed = &*nesting.with_whole_members(sources, chosen);
     let removed = &*all_removed(sources, removed, ends, hands.workers, progress)?;
     let chosen = Chosen { removed, ..chosen };
-    let kept = KeptWriter { folder, sources, nesting, chosen, hands, progress, sizes };
+    let kept = KeptWriter { folder, sources, nesting, chosen, hands, room, progress, sizes };
     let written = kept.make_folders()?;
     let (composed, others): (Vec<usize>, Vec<usize>) =
         written.iter().partition(|&&i| kept.archives().is_composed(i));
@@ -165,7 +165,12 @@ fn all_removed<'a>(
 ///
 /// # Errors
 /// Those of [`write_kept`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
-pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: &Progress) -> Result<()> {
+pub fn assist_kept(
+    sources: &[Source],
+    (workers, room): (usize, &RecordRoom),
+    peers: &Peers,
+    progress: &Progress,
+) -> Result<()> {
     let shared: KeptShare<'_> = peers.receive()?;
     let hands = Hands { workers, peers: Some(peers) };
     let chosen = Chosen { side: shared.side, removed: &shared.removed, ends: &shared.ends };
@@ -175,6 +180,7 @@ pub fn assist_kept(sources: &[Source], workers: usize, peers: &Peers, progress: 
         nesting: Nesting::of(sources),
         chosen,
         hands,
+        room,
         progress,
         sizes: CopySizes::USUAL,
     };
@@ -190,6 +196,8 @@ struct KeptWriter<'a> {
     nesting: Nesting,
     chosen: Chosen<'a>,
     hands: Hands<'a>,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "lines are copied in blocks"))]
+    room: &'a RecordRoom,
     progress: &'a Progress,
     sizes: CopySizes,
 }
@@ -390,8 +398,8 @@ impl KeptWriter<'_> {
     /// The sources that are put together of parts.
     #[cfg(feature = "parquet")]
     fn columns(&self) -> KeptColumns<'_> {
-        let KeptWriter { sources, chosen, progress, .. } = *self;
-        KeptColumns { folder: &self.folder, sources, chosen, progress }
+        let KeptWriter { sources, chosen, room, progress, .. } = *self;
+        KeptColumns { folder: &self.folder, sources, chosen, room, progress }
     }
 
     fn copy_piece(&self, source: usize, piece: CopyPiece, buffer: &mut [u8]) -> Result<u64> {

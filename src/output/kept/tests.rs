@@ -8,6 +8,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
@@ -16,7 +17,7 @@ use super::{KeptTally, Packer, write_kept, write_kept_sized};
 use crate::error::Error;
 use crate::output::{Chosen, Hands, Side};
 use crate::progress::Progress;
-use crate::read::{Compression, Cuts, Format, Source};
+use crate::read::{Compression, Cuts, Format, RecordRoom, Source};
 
 const COMPRESSIONS: [Compression; 6] = [
     Compression::None,
@@ -371,6 +372,7 @@ fn keeping<'a>(removed: &'a [Vec<u64>], ends: &'a [Option<u64>]) -> Chosen<'a> {
     Chosen { side: Side::Kept, removed, ends }
 }
 
-fn alone(workers: usize) -> Hands<'static> {
-    Hands { workers, peers: None }
+fn alone(workers: usize) -> (Hands<'static>, &'static RecordRoom) {
+    static ROOM: LazyLock<RecordRoom> = LazyLock::new(RecordRoom::default);
+    (Hands { workers, peers: None }, &ROOM)
 }

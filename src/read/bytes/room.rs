@@ -13,6 +13,12 @@ use crate::progress::Progress;
 const PART: u64 = 4;
 /// Part of that which is for records of which every worker may have one at a time.
 const FREE: u64 = 8;
+/// Part of the memory beyond what every run needs that what is written again may take: of the shares of a run those of its documents
+/// and their ids are still held then, and what was found.
+const REWRITTEN: u64 = 2;
+
+/// MiB beyond which no more is advised: no cost is known that exactly.
+const MOST_ADVISED: u64 = 1 << 40;
 
 /// How often a worker that awaits its turn looks whether the run is to stop: another one may take seconds over a record.
 const LOOK: Duration = Duration::from_millis(100);
@@ -49,6 +55,9 @@ struct Bound {
     free: usize,
     /// Longest record at all.
     most: usize,
+    /// Bytes that every worker may take at a time for what it writes again, and bytes that one may take by turns.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "columns alone are written again"))]
+    rewritten: (u64, u64),
     taken: Mutex<bool>,
     given_back: Condvar,
     #[cfg(feature = "pdf")]
@@ -75,8 +84,9 @@ impl RecordRoom {
             #[cfg(feature = "pdf")]
             let processes = ProcessRoom::new(memory, workers);
             let memory = memory.saturating_sub(windows);
-            let free = WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers;
-            let (free, most) = (longest(free, cost), longest(for_one(memory, workers), cost));
+            let each = WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers;
+            let (free, most) = (longest(each, cost), longest(for_one(memory, workers), cost));
+            let rewritten = (each, for_one_rewritten(memory, workers));
             Arc::new(Bound {
                 memory,
                 windows,
@@ -84,6 +94,7 @@ impl RecordRoom {
                 cost,
                 free,
                 most,
+                rewritten,
                 taken: Mutex::new(false),
                 given_back: Condvar::new(),
                 #[cfg(feature = "pdf")]
@@ -101,6 +112,38 @@ impl RecordRoom {
     /// Longest record that every worker may have at a time, in bytes.
     pub(in crate::read) fn free(&self) -> usize {
         self.0.as_ref().map_or(usize::MAX, |bound| bound.free)
+    }
+
+    /// Bytes of memory that one worker may take for what is written again: what has no room is refused.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn rewritten(&self) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |bound| bound.rewritten.1)
+    }
+
+    /// Bytes of memory that every worker may take at a time for what is written again.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn rewritten_by_each(&self) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |bound| bound.rewritten.0)
+    }
+
+    /// Whether only one worker at a time may take so many bytes for what is written again.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn is_long_rewritten(&self, bytes: u64) -> bool {
+        bytes > self.rewritten_by_each()
+    }
+
+    /// Why something that takes so many bytes is not written again, and what to do.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn refusal_to_rewrite(&self, what: &str, cost: u64) -> String {
+        let Some(bound) = &self.0 else { return what.to_owned() };
+        let advised = needed(cost, |memory| for_one_rewritten(memory, bound.workers));
+        format!(
+            "{what}, and takes about {} MiB to be written again, which do not fit in the memory allowed, {} MiB: allow about \
+             {} MiB with --memory",
+            (cost >> 20) + 1,
+            (bound.memory + bound.windows) >> 20,
+            advised + bound.windows.div_ceil(1 << 20),
+        )
     }
 
     /// Waits until one more process that reads for this one has room; `None` where none ever has.
@@ -157,7 +200,7 @@ impl Bound {
              MiB: allow about {} MiB with --memory, or have such records refused and counted, with --max-record-bytes",
             (cost >> 20) + 1,
             (self.memory + self.windows) >> 20,
-            needed(cost, self.workers) + self.windows.div_ceil(1 << 20),
+            needed(cost, |memory| for_one(memory, self.workers)) + self.windows.div_ceil(1 << 20),
         )
     }
 }
@@ -180,6 +223,12 @@ fn for_one(memory: u64, workers: u64) -> u64 {
     WORKER_MEMORY + part - part / FREE + BEYOND_MEMORY.max(memory / 20)
 }
 
+/// Bytes that what one worker writes again may take.
+fn for_one_rewritten(memory: u64, workers: u64) -> u64 {
+    let part = rest(memory, workers) / REWRITTEN;
+    WORKER_MEMORY + part - part / FREE + BEYOND_MEMORY.max(memory / 20)
+}
+
 /// The longest record of that cost.
 fn longest(bytes: u64, cost: RecordCost) -> usize {
     let length = u128::from(bytes) * u128::from(cost.bytes_of_token)
@@ -187,12 +236,15 @@ fn longest(bytes: u64, cost: RecordCost) -> usize {
     usize::try_from(length).unwrap_or(usize::MAX)
 }
 
-/// MiB of memory in which one record may cost so much.
-fn needed(cost: u64, workers: u64) -> u64 {
-    let (mut less, mut enough) = (0, (cost >> 20) * (2 * PART) + workers * 16 + 1024);
+/// MiB of memory in which so much may be taken, where `allowed` tells of some memory what may be.
+fn needed(cost: u64, allowed: impl Fn(u64) -> u64) -> u64 {
+    let (mut less, mut enough) = (0, 1);
+    while enough < MOST_ADVISED && allowed(enough << 20) <= cost {
+        (less, enough) = (enough, 2 * enough);
+    }
     while less + 1 < enough {
         let middle = less.midpoint(enough);
-        match for_one(middle << 20, workers) > cost {
+        match allowed(middle << 20) > cost {
             true => enough = middle,
             false => less = middle,
         }
@@ -215,11 +267,14 @@ mod tests {
         #[test]
         fn what_is_advised_is_enough_and_not_much_more(bytes in 0u64..1 << 32, workers in 1usize..40) {
             let cost = COST.of(bytes);
-            let advised = needed(cost, workers as u64);
+            let advised = needed(cost, |memory| for_one(memory, workers as u64));
             let room = |memory: u64| RecordRoom::new(Some(memory << 20), 0, workers, COST, &Arc::default());
             prop_assert!(room(advised).most() as u64 >= bytes);
             prop_assert!(advised == 1 || for_one((advised - 1) << 20, workers as u64) <= cost);
             prop_assert!(room(advised).is_long(usize::MAX) && room(advised).most() > 0);
+            let rewritten = |memory: u64| for_one_rewritten(memory << 20, workers as u64);
+            let advised = needed(cost, |memory| for_one_rewritten(memory, workers as u64));
+            prop_assert!(rewritten(advised) > cost && (advised == 1 || rewritten(advised - 1) <= cost));
         }
     }
 

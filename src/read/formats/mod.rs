@@ -30,6 +30,8 @@ mod whole;
 use std::io;
 use std::str::FromStr;
 
+#[cfg(feature = "parquet")]
+use super::bytes::RecordRoom;
 use super::codec::{Boundaries, Certainty, Codec, Describer};
 use super::field::Fields;
 use super::find::Foreign;
@@ -54,7 +56,7 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnBatch, ColumnRows, FileRange, ParquetSource, StoredDictionary};
+pub use parquet::{ColumnBatch, ColumnMemory, ColumnRows, FileRange, ParquetSource, StoredDictionary};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 use rtf::Rtf;
@@ -188,10 +190,31 @@ pub fn lookahead(format: Format) -> usize {
 /// # Errors
 /// [`Error::Input`](crate::error::Error::Input) of what cannot be decoded or has no form in JSON, and what `each` gives.
 #[cfg(feature = "parquet")]
-pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
+pub fn row_objects(
+    source: &Source,
+    room: &RecordRoom,
+    each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
+) -> Result<()> {
     match source.format {
-        Format::Arrow => arrow::row_objects(source, each),
-        _ => parquet::row_objects(source, each),
+        Format::Arrow => arrow::row_objects(source, room, each),
+        _ => parquet::row_objects(source, room, each),
+    }
+}
+
+/// The rows of a source that have no room to be written as such objects, if its records are rows.
+///
+/// # Errors
+/// Those of [`row_objects`].
+#[cfg(feature = "parquet")]
+pub fn unfit_objects(
+    source: &Source,
+    room: &RecordRoom,
+    progress: &Progress,
+) -> Result<Vec<UndecodableRows>> {
+    match source.format {
+        Format::Parquet => parquet::unfit_objects(source, room, progress),
+        Format::Arrow => arrow::unfit_objects(source, room, progress),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -203,11 +226,11 @@ pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<(
 pub fn undecodable_rows(
     source: &Source,
     whole_groups: bool,
-    progress: &Progress,
+    (room, progress): (&RecordRoom, &Progress),
 ) -> Result<Vec<UndecodableRows>> {
     match source.format {
-        Format::Parquet => parquet::undecodable_rows(source, whole_groups, progress),
-        Format::Arrow => arrow::undecodable_rows(source, whole_groups, progress),
+        Format::Parquet => parquet::undecodable_rows(source, whole_groups, (room, progress)),
+        Format::Arrow => arrow::undecodable_rows(source, whole_groups, (room, progress)),
         _ => Ok(Vec::new()),
     }
 }

@@ -103,7 +103,7 @@ impl BatchColumns {
         // Of an object, a batch is fetched from its beginning to its end.
         let bytes = file.file.again(place.block.at..place.block.end());
         let bytes = bytes.map_or_else(|| Arc::clone(&file.file), Arc::new);
-        let mut dictionaries = Dictionaries { file, batch: place, held, most };
+        let mut dictionaries = Dictionaries { file, batch: place, held, most, of_all: u64::MAX };
         let mut open = |way: &[usize]| -> io::Result<ArrowColumn> {
             let mut walk = BatchWalk::new(&bytes, place.block, &head, most);
             let (column, rest) = way.split_first().ok_or_else(|| damaged("a field without a column"))?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub(super) use self::metadata::carried::{CARRIED_SCHEMA, carried_fields};
 use self::metadata::layout::{ArrowFile, ArrowLayout};
-pub use self::objects::row_objects;
+pub use self::objects::{row_objects, unfit_objects};
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
 pub use self::tables::{ArrowTable, LeafCells, LeafValues, carried_with};

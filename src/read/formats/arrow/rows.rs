@@ -244,6 +244,14 @@ pub(super) fn no_damage(source: &Source, error: io::Error) -> Result<io::Error> 
     }
 }
 
+/// An error that is a fault of a file, or of the memory, which does not do. One of what is between ends the run.
+///
+/// # Errors
+/// The others.
+pub(super) fn no_damage_but_room(source: &Source, error: io::Error) -> Result<io::Error> {
+    if carries(&error) { Err(Error::io(&source.path, "read", error)) } else { Ok(error) }
+}
+
 /// What is wrong, for people: bounded, and without characters that steer a terminal.
 pub(super) fn said(error: &io::Error) -> String {
     printable(&error.to_string().chars().take(SAID).collect::<String>()).into_owned()

@@ -2,32 +2,35 @@
 
 use std::io;
 
-use super::objects::undecodable_batches;
+use super::objects::unfit_objects;
 use super::rewritten::ArrowSource;
-use super::rows::{no_damage, said};
+use super::rows::{no_damage_but_room, said};
 use crate::error::Result;
 use crate::progress::Progress;
+use crate::read::bytes::RecordRoom;
 use crate::read::source::{Source, UndecodableRows};
 
-/// The stretches of rows that cannot be decoded, as reading refuses them; all rows of their batches if these are written in another
-/// form.
+/// The stretches of rows that cannot be decoded within some room, as reading refuses them; all rows of their batches if these are written
+/// in another form.
 ///
 /// # Errors
 /// Those of [`ArrowSource::open`], and what is no fault of the file.
 pub fn undecodable_rows(
     source: &Source,
     whole_batches: bool,
-    progress: &Progress,
+    within: (&RecordRoom, &Progress),
 ) -> Result<Vec<UndecodableRows>> {
+    let (_, progress) = within;
     let file = ArrowSource::open(source)?;
-    let mut found = if whole_batches { undecodable_batches(source, progress)? } else { Vec::new() };
+    let mut found =
+        if whole_batches { unfit_objects(source, &RecordRoom::default(), progress)? } else { Vec::new() };
     for (batch, rows) in file.batches().enumerate() {
         for stretch in source.stretches(&rows) {
             progress.check()?;
-            let within = stretch.start - rows.start..stretch.end - rows.start;
-            let Err(error) = file.write_batch(batch, &[within], io::empty(), progress) else { continue };
+            let some = stretch.start - rows.start..stretch.end - rows.start;
+            let Err(error) = file.write_batch(batch, &[some], io::empty(), within) else { continue };
             progress.check()?;
-            let why = said(&no_damage(source, error)?);
+            let why = said(&no_damage_but_room(source, error)?);
             found.push(UndecodableRows { rows: stretch, why });
         }
     }

@@ -12,14 +12,12 @@ use super::cell::{Cell, CellOf};
 use super::footer::Chunk;
 use super::guard::guarded;
 use super::leaf::Meaning;
-use super::pages::{ColumnPages, HeldPages, UnitMemory};
+use super::pages::{ColumnPages, FEW, HeldPages, UnitMemory};
 use super::thrift::damaged;
 use crate::read::bytes::InputFile;
 
 /// Most records that are decoded at once.
 const MOST: usize = sized(1 << 10, 3);
-/// Most where a value may be much longer than what it is made of.
-const FEW: usize = 8;
 
 /// A column of a row group.
 pub(super) struct ColumnCells {
@@ -45,7 +43,7 @@ impl ColumnCells {
         let held = Arc::new(HeldPages::new(unit));
         let pages = ColumnPages::new(file, chunk, Arc::clone(&column), &held)?;
         let reader = get_column_reader(Arc::clone(&column), Box::new(pages));
-        let most = if chunk.expands { FEW } else { MOST };
+        let most = if chunk.expands { FEW as usize } else { MOST };
         let mut cells = ColumnCells { reader, meaning: Meaning::of(&column), column, held, passed: 0, most };
         cells.pass(first)?;
         Ok(cells)

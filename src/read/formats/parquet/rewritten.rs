@@ -11,7 +11,7 @@ use parquet::bloom_filter::Sbbf;
 use parquet::column::page::PageReader;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::column::writer::ColumnCloseResult;
-use parquet::data_type::DataType;
+use parquet::data_type::{AsBytes, DataType};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::page_index::{PageIndex, PageIndexProvider};
 use parquet::file::metadata::{
@@ -22,7 +22,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::super::arrow::{CARRIED_SCHEMA, carried_fields};
 use super::footer::{Layout, metadata, read_exact};
 use super::guard::{between, guarded};
-use super::pages::{ColumnPages, HeldPages, StoredDictionary, UnitMemory};
+use super::pages::{ColumnPages, FEW, HeldPages, PageUse, ROWS_OF_LISTS, StoredDictionary, UnitMemory};
 use super::rows::said;
 use super::thrift::damaged;
 use crate::error::Error;
@@ -46,23 +46,43 @@ pub struct ParquetSource {
 }
 
 impl ParquetSource {
-    /// Opens a source.
+    /// Opens a source of which nothing is decoded that has to fit in some room.
     ///
     /// # Errors
     /// [`Error::Input`] if it is not what it was when it was found.
     pub fn open(source: &Source) -> std::result::Result<ParquetSource, Error> {
+        ParquetSource::open_within(source, &RecordRoom::default())
+    }
+
+    /// Opens a source whose columns are decoded within some room, one after the other.
+    ///
+    /// # Errors
+    /// Those of [`ParquetSource::open`].
+    pub fn open_within(source: &Source, room: &RecordRoom) -> std::result::Result<ParquetSource, Error> {
+        ParquetSource::open_for(PageUse::Columns, source, room)
+    }
+
+    /// Opens a source whose pages are decoded for something, within some room.
+    ///
+    /// # Errors
+    /// Those of [`ParquetSource::open`].
+    pub(super) fn open_for(
+        used_for: PageUse,
+        source: &Source,
+        room: &RecordRoom,
+    ) -> std::result::Result<ParquetSource, Error> {
+        let memory = UnitMemory::used_for(used_for, room, MAX_RECORD_BYTES);
         let opened = source.open().map_err(ParquetError::from);
-        let opened = opened.and_then(|file| ParquetSource::of(Arc::new(file), source.bytes));
+        let opened = opened.and_then(|file| ParquetSource::of(Arc::new(file), source.bytes, memory));
         opened.map_err(|error| ParquetSource::failed(source, error))
     }
 
-    fn of(file: Arc<InputFile>, bytes: u64) -> Result<ParquetSource> {
+    fn of(file: Arc<InputFile>, bytes: u64, memory: UnitMemory) -> Result<ParquetSource> {
         // How many pages have which encoding is written again, and says how large they are.
         let options = ParquetMetaDataOptions::new().with_encoding_stats_as_mask(false);
         let metadata = metadata(&file, bytes, &options)?;
         let layout = Layout::of(&metadata, bytes)?;
         let file = FileRange { file, at: 0, end: bytes };
-        let memory = Arc::new(UnitMemory::new(&RecordRoom::default(), MAX_RECORD_BYTES));
         // An index that makes no sense is not needed to read the rows, and not written again.
         let index = guarded(|| {
             ParquetMetaDataReader::new_with_metadata(metadata.clone())
@@ -70,7 +90,7 @@ impl ParquetSource {
                 .read_page_index_and_finish(&file)
         });
         let index = index.ok().and_then(|(_, index)| index);
-        Ok(ParquetSource { metadata, index, file, layout, memory })
+        Ok(ParquetSource { metadata, index, file, layout, memory: Arc::new(memory) })
     }
 
     /// What is wrong with a source, for people.
@@ -85,6 +105,16 @@ impl ParquetSource {
     /// What it says of itself.
     pub fn metadata(&self) -> &ParquetMetaData {
         &self.metadata
+    }
+
+    /// Whether so many bytes of a row group take more than a part of the memory.
+    pub fn is_much(&self, bytes: u64) -> bool {
+        self.memory.is_much(bytes)
+    }
+
+    /// What the pages may take.
+    pub(super) fn memory(&self) -> &UnitMemory {
+        &self.memory
     }
 
     /// Its row groups: the rows of each.
@@ -155,8 +185,9 @@ impl ParquetSource {
         debug_assert_eq!(column.physical_type(), T::get_physical_type());
         let most = [column.max_def_level(), column.max_rep_level()];
         let expands = self.layout.groups[group].chunks[leaf].expands;
+        let is_of_texts = is_of_texts(column.physical_type());
         let reader = ColumnReaderImpl::new(column, Box::new(pages));
-        Ok(ColumnRows { reader, held, read: 0, expands, most, repeated: most[1] > 0 })
+        Ok(ColumnRows { reader, held, read: 0, expands, is_of_texts, most, repeated: most[1] > 0 })
     }
 
     /// Of each column whether readers make a dictionary of Arrow of that of its row groups, with all values in their order.
@@ -208,6 +239,7 @@ pub struct ColumnRows<T: DataType> {
     /// Values that were read or passed over.
     read: u64,
     expands: bool,
+    is_of_texts: bool,
     /// The highest definition level of the column, and the highest repetition level.
     most: [i16; 2],
     /// Whether it has repetition levels.
@@ -255,9 +287,10 @@ impl<T: DataType> ColumnRows<T> {
         let known = match (self.left_of_page(), self.repeated) {
             (0, _) => 1,
             (left, false) => left,
-            (left, true) => (left / 8).clamp(1, 16),
+            (left, true) => (left / 8).clamp(1, ROWS_OF_LISTS),
         };
-        let rows = most.min(known).min(if self.expands { 8 } else { MOST });
+        let rows = most.min(known).min(if self.expands { FEW } else { MOST });
+        let first = (batch.values.len(), batch.definition.as_ref().map_or(0, Vec::len));
         let before = [&batch.definition, &batch.repetition].map(|levels| levels.as_ref().map_or(0, Vec::len));
         let (reader, ColumnBatch { values, definition, repetition, .. }) = (&mut self.reader, &mut *batch);
         let read =
@@ -275,7 +308,33 @@ impl<T: DataType> ColumnRows<T> {
         }
         self.read += read.2 as u64;
         batch.rows += rows;
+        if self.is_of_texts {
+            self.held.encode(self.longest(batch, first))?;
+        }
         Ok(rows)
+    }
+
+    /// Bytes that are encoded at once at the least: those of the longest value, or of the longest row of lists, behind so many values
+    /// and levels of a batch.
+    fn longest(&self, batch: &ColumnBatch<T>, (value, level): (usize, usize)) -> u64 {
+        let mut lengths = batch.values[value..].iter().map(|value| value.as_bytes().len() as u64);
+        let (Some(repetition), Some(definition)) = (&batch.repetition, &batch.definition) else {
+            return lengths.max().unwrap_or(0);
+        };
+        let (mut row, mut longest) = (0u64, 0);
+        for (repetition, definition) in repetition[level..].iter().zip(&definition[level..]) {
+            row = if *repetition == 0 { 0 } else { row };
+            if *definition == self.most[0] {
+                row = row.saturating_add(lengths.next().unwrap_or(0));
+            }
+            longest = longest.max(row);
+        }
+        longest
+    }
+
+    /// What its pages take until it is dropped: what is encoded of them may still share their bytes.
+    pub fn held(&self) -> ColumnMemory {
+        ColumnMemory { _held: Arc::clone(&self.held) }
     }
 
     /// Whether a batch should be handed on before more rows are added: what comes next is in another page, or may be much
@@ -293,6 +352,15 @@ impl<T: DataType> ColumnRows<T> {
     fn left_of_page(&self) -> u64 {
         self.held.values().saturating_sub(self.read)
     }
+}
+
+/// What pages of a column take.
+pub struct ColumnMemory {
+    _held: Arc<HeldPages>,
+}
+
+fn is_of_texts(physical: Physical) -> bool {
+    matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY)
 }
 
 /// A part of a file, from which others can be read.

@@ -16,21 +16,22 @@ use super::rows::said;
 use crate::error::Result;
 use crate::printable::printable;
 use crate::progress::Progress;
+use crate::read::bytes::RecordRoom;
 use crate::read::source::{Source, UndecodableRows};
 
 /// Most characters of the name of a column.
 const SHOWN: usize = 80;
 
-/// The stretches of rows that cannot be decoded, as reading refuses them, or whole row groups.
+/// The stretches of rows that cannot be decoded within some room, as reading refuses them, or whole row groups.
 ///
 /// # Errors
 /// Those of [`ParquetSource::open`], and what is no fault of the file.
 pub fn undecodable_rows(
     source: &Source,
     whole_groups: bool,
-    progress: &Progress,
+    (room, progress): (&RecordRoom, &Progress),
 ) -> Result<Vec<UndecodableRows>> {
-    let file = ParquetSource::open(source)?;
+    let file = ParquetSource::open_within(source, room)?;
     let mut found = Vec::new();
     for (group, rows) in file.groups().enumerate() {
         let stretches = if whole_groups { vec![rows.clone()] } else { source.stretches(&rows) };

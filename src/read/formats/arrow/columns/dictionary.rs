@@ -72,6 +72,8 @@ pub(in crate::read::formats::arrow) struct Dictionaries<'a> {
     pub(in crate::read::formats::arrow) held: &'a mut HeldDictionaries,
     /// Bytes that one may have.
     pub(in crate::read::formats::arrow) most: u64,
+    /// Bytes that all may have.
+    pub(in crate::read::formats::arrow) of_all: u64,
 }
 
 impl DictionaryValues for Dictionaries<'_> {
@@ -130,8 +132,9 @@ impl Dictionaries<'_> {
             let fit =
                 column.fits(usize::try_from(column.rows - column.at).unwrap_or(usize::MAX).min(1024))?;
             *bytes += fit.bytes + (fit.rows * size_of::<Cell>()) as u64;
-            if *bytes > self.most {
-                return Err(no_room(*bytes));
+            let all = bytes.saturating_add(self.held.bytes());
+            if *bytes > self.most || all > self.of_all {
+                return Err(no_room(all));
             }
             column.cells(fit.rows, self.most, values)?;
         }

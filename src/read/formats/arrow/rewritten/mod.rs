@@ -12,9 +12,10 @@ use super::columns::batch::BatchWalk;
 use super::metadata::flat::{FlatTable, damaged};
 use super::metadata::layout::{ArrowFile, BLOCK, BatchPlace, MAGIC};
 use super::metadata::message::{BatchHead, Brings, END, MessageHead, MessagePlace, read_exact};
-use super::rows::{no_damage, said};
+use super::rows::{no_damage_but_room, said};
 use crate::error::Error;
 use crate::progress::Progress;
+use crate::read::bytes::RecordRoom;
 use crate::read::source::Source;
 
 /// What every message begins at a multiple of.
@@ -76,7 +77,7 @@ impl ArrowSource {
 
     /// What is wrong with a source, for people.
     pub fn failed(source: &Source, error: io::Error) -> Error {
-        match no_damage(source, error) {
+        match no_damage_but_room(source, error) {
             Ok(error) => {
                 let why = said(&error);
                 // A copy of a file in an archive is gone when this is read.
@@ -99,7 +100,7 @@ impl ArrowSource {
         self.file.layout.batches[batch].block.bytes()
     }
 
-    /// Writes the message of a batch with the rows that stand in some stretches.
+    /// Writes the message of a batch with the rows that stand in some stretches. What is held of it has to fit in some room.
     ///
     /// # Errors
     /// What is wrong with the batch, or what the system says of the file.
@@ -108,7 +109,7 @@ impl ArrowSource {
         batch: usize,
         stretches: &[Range<u64>],
         mut out: W,
-        progress: &Progress,
+        (room, progress): (&RecordRoom, &Progress),
     ) -> io::Result<()> {
         let BatchPlace { block, rows: there, .. } = self.file.layout.batches[batch];
         let message = MessageHead::read(&self.file.file, block.at, block.end())?;
@@ -122,8 +123,9 @@ impl ArrowSource {
         io::copy(&mut io::repeat(0).take(padding), &mut out)?;
         let check = || check(progress);
         let mut selection = BatchSelection {
-            walk: BatchWalk::new(&self.file.file, block, &head, u64::MAX),
+            walk: BatchWalk::new(&self.file.file, block, &head, room.rewritten()),
             body: BodyWriter::new(&mut out, &head),
+            room,
             check: &check,
         };
         for field in &self.file.layout.schema.fields {

@@ -14,10 +14,12 @@ use super::super::metadata::message::BatchHead;
 use super::super::metadata::schema::{ArrowField, ArrowKind};
 use super::body::BodyWriter;
 use crate::limits::sized;
-use crate::read::bytes::InputFile;
+use crate::read::bytes::{InputFile, RecordRoom};
 
 /// Bytes that are moved at once.
 const MOVED: u64 = sized(256 << 10, 48);
+/// Bytes of memory that a view takes while it is moved: itself, and where it leads to, which grows by doubling and is sorted.
+const OF_VIEW: u64 = (2 * VIEW + 4 * size_of::<(usize, Range<u64>)>()) as u64;
 /// Rows whose offsets are moved at once.
 const ROWS: u64 = sized(8 << 10, 3);
 
@@ -31,6 +33,7 @@ struct SelectedBits {
 pub(in crate::read::formats::arrow) struct BatchSelection<'a, W> {
     pub(in crate::read::formats::arrow) walk: BatchWalk<'a>,
     pub(in crate::read::formats::arrow) body: BodyWriter<W>,
+    pub(in crate::read::formats::arrow) room: &'a RecordRoom,
     /// What ends it where it should stop.
     pub(in crate::read::formats::arrow) check: &'a dyn Fn() -> io::Result<()>,
 }
@@ -201,6 +204,14 @@ impl<W: Write> BatchSelection<'_, W> {
     /// Writes views, and of what they lead to what is still named.
     fn views(&mut self, validity: &SelectedBits, rows: &[Range<u64>]) -> io::Result<()> {
         let mut old = self.walk.buffer()?;
+        let held = count(rows).saturating_mul(OF_VIEW);
+        if held > self.room.rewritten() {
+            let what = format!("a column has {} views", count(rows));
+            return Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                self.room.refusal_to_rewrite(&what, held),
+            ));
+        }
         let mut views = Vec::new();
         for piece in pieces(rows, ROWS) {
             let (start, rows) = (piece.start, (piece.end - piece.start) as usize);

@@ -195,7 +195,7 @@ impl ArrowTable {
         }
         let most = (self.room.most() as u64).min(MAX_RECORD_BYTES as u64 * 4);
         let held = &mut self.dictionaries;
-        let mut dictionaries = Dictionaries { file: &self.file, batch: place, held, most };
+        let mut dictionaries = Dictionaries { file: &self.file, batch: place, held, most, of_all: u64::MAX };
         let mut walk = BatchWalk::new(&self.file.file, place.block, &head, most);
         let mut fields = Vec::new();
         for field in &self.fields {

@@ -14,12 +14,14 @@ use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::data_type::{ByteArray, Int96};
 use parquet::errors::{ParquetError, Result};
+use parquet::record::{Field, Row};
 use parquet::schema::types::ColumnDescPtr;
 
 pub use self::dictionary::StoredDictionary;
 use self::encoded::{check_counts, check_levels, longest_row, nulls};
 use self::header::{Contents, PageHeader};
-pub(super) use self::memory::{HeldPages, UnitMemory};
+pub(super) use self::memory::{HeldPages, PageUse, ROWS_OF_LISTS, UnitMemory};
+use self::memory::{LongestRow, PageSize};
 use self::unpack::Unpacker;
 use super::footer::{Chunk, read_exact};
 use super::thrift::{damaged, too_short};
@@ -27,6 +29,8 @@ use crate::read::bytes::InputFile;
 
 /// Bytes read at once for the header of a page, and as many as are read at last: there may be statistics in it.
 const HEADER: (usize, usize) = sized((2 << 10, 16 << 20), (16, 16 << 20));
+/// Values that are decoded at once where one may be much longer than what it is made of.
+pub(super) const FEW: u64 = 8;
 /// Bytes of a page for which there is room from page to page.
 const KEPT: usize = sized(2 << 20, 64);
 
@@ -151,12 +155,32 @@ impl ColumnPages {
         packed
     }
 
+    /// What the page behind a header takes.
+    fn size(&self, header: &PageHeader) -> PageSize {
+        let is_plain = self.unpacker.is_none() || header.plain_bytes().is_none();
+        let made = match header.contents {
+            // Each of those that are decoded at once may be nearly as long as their page.
+            Contents::Data { encoding: Encoding::DELTA_BYTE_ARRAY, .. }
+            | Contents::DataV2 { encoding: Encoding::DELTA_BYTE_ARRAY, .. }
+                if header.unpacked > KEPT =>
+            {
+                FEW.saturating_mul(header.unpacked as u64)
+            }
+            Contents::Dictionary { values, .. } => u64::from(values)
+                .min(header.unpacked as u64)
+                .saturating_mul(bytes_of_value(self.column.physical_type()) as u64),
+            _ => 0,
+        };
+        let packed = if is_plain { 0 } else { header.packed };
+        PageSize { bytes: header.unpacked, packed, values: header.values(), made }
+    }
+
     fn page(&mut self) -> Result<Option<Page>> {
         if self.look()?.is_none() {
             return Ok(None);
         }
         let Some(header) = self.next.take() else { return Ok(None) };
-        self.held.take(header.unpacked, header.values())?;
+        self.held.take(self.size(&header))?;
         let packed = self.body(&header)?;
         self.opened(&header, packed).map(Some)
     }
@@ -164,7 +188,7 @@ impl ColumnPages {
     /// The dictionary that was passed over.
     fn late_dictionary(&mut self) -> Result<Option<Page>> {
         let Some((header, at)) = self.late.take() else { return Ok(None) };
-        self.held.take(header.unpacked, None)?;
+        self.held.take(self.size(&header))?;
         let mut packed = self.room(&header);
         packed.resize(header.packed, 0);
         read_exact(&self.file, &mut packed, at)?;
@@ -224,16 +248,19 @@ impl ColumnPages {
         if self.column.max_rep_level() == 0 {
             return Ok(());
         }
+        let all = self.open.saturating_add(values.into());
         let (longest, open) = longest_row(&self.column, repetition, values, bytes, self.open, page)?;
         self.open = open;
-        let value = match self.column.physical_type() {
-            Type::BOOLEAN => size_of::<bool>(),
-            Type::INT32 | Type::FLOAT => size_of::<u32>(),
-            Type::INT64 | Type::DOUBLE => size_of::<u64>(),
-            Type::INT96 => size_of::<Int96>(),
-            Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
-        };
-        self.held.gather(longest, value + 2 * size_of::<i16>())
+        // A value of a struct has its name beside it, in its own block.
+        let is_in_list = self.column.path().parts().len() <= 1 + 2 * self.column.max_rep_level() as usize;
+        let named = size_of::<(String, Field)>() + size_of::<Row>();
+        self.held.gather(LongestRow {
+            values: longest,
+            all,
+            value: bytes_of_value(self.column.physical_type()),
+            field: if is_in_list { size_of::<Field>() } else { named },
+            is_of_texts: matches!(self.column.physical_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY),
+        })
     }
 
     /// Refuses values of a dictionary that did not come, or made no sense.
@@ -300,6 +327,17 @@ impl ColumnPages {
             }
             Contents::Other => Err(damaged("a page that is none")),
         }
+    }
+}
+
+/// Bytes that a value takes in memory, beside those that it shares with its page.
+fn bytes_of_value(physical: Type) -> usize {
+    match physical {
+        Type::BOOLEAN => size_of::<bool>(),
+        Type::INT32 | Type::FLOAT => size_of::<u32>(),
+        Type::INT64 | Type::DOUBLE => size_of::<u64>(),
+        Type::INT96 => size_of::<Int96>(),
+        Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY => size_of::<ByteArray>(),
     }
 }
 

@@ -1,110 +1,25 @@
-//! Rows as JSON objects: all columns, whatever they hold.
+//! Values of columns as JSON has them.
 
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::columns::batch::{BatchWalk, WantedField, has_plain_values};
-use super::columns::column::{ArrowColumn, ColumnValues, Fit, find_run, keyed, truths};
-use super::columns::dictionary::{Dictionaries, HeldDictionaries};
-use super::columns::fixed::{digits, integer, key, long_digits, real};
-use super::fields::batch_head;
-use super::metadata::flat::damaged;
-use super::metadata::layout::ArrowFile;
-use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
-use super::rows::{no_damage, said};
-use crate::error::{Error, Result};
-use crate::limits::{MAX_RECORD_BYTES, sized};
-use crate::progress::Progress;
+use super::super::columns::batch::has_plain_values;
+use super::super::columns::column::{ArrowColumn, ColumnValues, find_run, keyed, truths};
+use super::super::columns::fixed::{digits, integer, key, long_digits, real};
+use super::super::metadata::flat::damaged;
+use super::super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
+use super::room::{ObjectRoom, ROWS};
+use crate::limits::sized;
+use crate::read::bytes::CountedWrite;
 use crate::read::date::{written_day, written_moment, written_time};
 use crate::read::formats::parquet::Cell;
-use crate::read::source::{Source, UndecodableRows};
 
-/// Most rows, or values of a list, that are made objects of at once.
-const ROWS: usize = sized(64, 3);
-
-/// Hands each row of a source to `each`, with its number from 0, as a JSON object of all its columns.
-///
-/// What is no type of JSON is written as it is of Parquet: dates and times as ISO 8601 has them, decimals as numbers, bytes
-/// as text if they are UTF-8 and else as hexadecimal digits, and numbers that JSON does not know as null.
-///
-/// # Errors
-/// [`Error::Input`] of what cannot be decoded or has no form in JSON, and what `each` gives.
-pub fn row_objects(source: &Source, each: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
-    let told = |error: &io::Error| {
-        let advice = "leave --to out to have the rows as they are stored";
-        format!("cannot be written as JSON: {}; {advice}", said(error))
-    };
-    let failed = |error: io::Error| match no_damage(source, error) {
-        Err(error) => error,
-        Ok(error) => Error::undecodable(&source.shown, told(&error)),
-    };
-    let file = ArrowFile::open(source).map_err(failed)?;
-    let formless = file.layout.schema.fields.iter().try_for_each(has_form);
-    formless.map_err(|error| Error::input(&source.path, told(&error)))?;
-    let mut held = HeldDictionaries::default();
-    for (batch, place) in file.layout.batches.iter().enumerate() {
-        if !source.refuses(&place.rows()) {
-            objects_of_batch(&file, batch, &mut held, each).map_err(failed)??;
-        }
-    }
-    Ok(())
-}
-
-/// Hands each row of a batch to `each`; what that gives.
-fn objects_of_batch(
-    file: &ArrowFile,
-    batch: usize,
-    held: &mut HeldDictionaries,
-    each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
-) -> io::Result<Result<()>> {
-    let place = file.layout.batches[batch];
-    let mut columns = all_columns(file, batch, held)?;
-    let mut at = 0;
-    while at < place.rows {
-        for object in &objects(&mut columns, at, place.rows)? {
-            if let Err(error) = each(place.first + at, object) {
-                return Ok(Err(error));
-            }
-            at += 1;
-        }
-    }
-    Ok(Ok(()))
-}
-
-/// The batches of which no objects can be made, one by one, as reading refuses their rows.
-///
-/// # Errors
-/// [`Error::Input`] of what is no Arrow any more, what is no fault of the file, and [`Error::Interrupted`].
-pub(super) fn undecodable_batches(source: &Source, progress: &Progress) -> Result<Vec<UndecodableRows>> {
-    let failed = |error: io::Error| match no_damage(source, error) {
-        Err(error) => error,
-        Ok(error) => Error::undecodable(&source.shown, said(&error)),
-    };
-    let file = ArrowFile::open(source).map_err(failed)?;
-    if file.layout.schema.fields.iter().try_for_each(has_form).is_err() {
-        return Ok(Vec::new());
-    }
-    let (mut held, mut found) = (HeldDictionaries::default(), Vec::new());
-    for (batch, place) in file.layout.batches.iter().enumerate() {
-        if source.refuses(&place.rows()) {
-            continue;
-        }
-        let decoded = objects_of_batch(&file, batch, &mut held, &mut |_, _| progress.check());
-        match decoded {
-            Ok(told) => told?,
-            Err(error) => {
-                let why = said(&no_damage(source, error)?);
-                found.push(UndecodableRows { rows: place.rows(), why });
-                // What was decoded of a dictionary may be wrong.
-                held = HeldDictionaries::default();
-            }
-        }
-    }
-    Ok(found)
-}
+/// Bytes of a text of which it is counted beforehand how many they are as JSON.
+const LONG: usize = sized(64 << 10, 16);
+const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Refuses fields that have no form in JSON.
-fn has_form(field: &ArrowField) -> io::Result<()> {
+pub(super) fn has_form(field: &ArrowField) -> io::Result<()> {
     let what = match field.kind {
         _ if field.dictionary.is_some() && !is_plain(field) => {
             "a dictionary of other values than texts and numbers"
@@ -128,35 +43,9 @@ fn is_plain(field: &ArrowField) -> bool {
     }
 }
 
-/// All columns of a batch, as one of structs.
-fn all_columns(file: &ArrowFile, batch: usize, held: &mut HeldDictionaries) -> io::Result<ArrowColumn> {
-    let (place, head) = (file.layout.batches[batch], batch_head(file, batch)?);
-    let most = MAX_RECORD_BYTES as u64 * 4;
-    let mut dictionaries = Dictionaries { file, batch: place, held, most };
-    let mut walk = BatchWalk::new(&file.file, place.block, &head, most);
-    let mut fields = Vec::new();
-    for field in &file.layout.schema.fields {
-        let column = walk.column(field, WantedField::All, Some(place.rows), &mut dictionaries)?;
-        fields.extend(column.map(|column| (field.name.clone(), column)));
-    }
-    Ok(ArrowColumn { validity: None, at: 0, rows: place.rows, values: ColumnValues::Struct(fields) })
-}
-
-/// The objects of some of the next rows.
-fn objects(columns: &mut ArrowColumn, at: u64, rows: u64) -> io::Result<Vec<Vec<u8>>> {
-    columns.go_to(at)?;
-    let Fit { rows, .. } = columns.fits((rows - at).min(ROWS as u64) as usize)?;
-    if rows == 0 {
-        return Err(damaged("a column with fewer rows than it should have"));
-    }
-    let mut objects = vec![Vec::new(); rows];
-    columns.json(&mut objects)?;
-    Ok(objects)
-}
-
 impl ArrowColumn {
     /// Appends the values of the next rows to what is written of each.
-    fn json(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
+    pub(super) fn json(&mut self, out: &mut [Vec<u8>], within: ObjectRoom<'_>) -> io::Result<()> {
         if out.len() as u64 > self.rows - self.at {
             return Err(damaged("a column with fewer rows than it should have"));
         }
@@ -175,19 +64,19 @@ impl ArrowColumn {
                     write_fixed(&bytes[row * *width..(row + 1) * *width], *meaning, out);
                 }
             }
-            ColumnValues::Struct(fields) => structs(fields, at, out)?,
+            ColumnValues::Struct(fields) => structs(fields, at, out, within)?,
             ColumnValues::List { offsets, of, is_map } => {
                 let offsets = offsets.of(at, out.len())?;
                 for ((row, ends), out) in offsets.windows(2).enumerate().zip(out.iter_mut()) {
                     if is_there(row) {
-                        of.list(ends[0]..ends[1], *is_map, out)?;
+                        of.list(ends[0]..ends[1], *is_map, out, within)?;
                     }
                 }
             }
             ColumnValues::Tuple { size, of } => {
                 for (row, out) in (at..).zip(out.iter_mut()) {
                     let start = row.saturating_mul(*size);
-                    of.list(start..start.saturating_add(*size), false, out)?;
+                    of.list(start..start.saturating_add(*size), false, out, within)?;
                 }
             }
             ColumnValues::Runs { ends, width, of, run } => {
@@ -196,7 +85,7 @@ impl ArrowColumn {
                     let number = find_run(row, (&mut *ends, *width), run)?;
                     let value = match last.take_if(|(same, _)| *same == number) {
                         Some((_, value)) => value,
-                        None => of.of_run(number)?,
+                        None => of.of_run(number, within)?,
                     };
                     out.extend_from_slice(&value);
                     last = Some((number, value));
@@ -205,21 +94,24 @@ impl ArrowColumn {
             }
             ColumnValues::Keyed { keys, width, signed, values } => {
                 let bytes = keys.range(at * *width as u64, out.len() * *width)?;
+                let mut sum = 0;
                 for ((row, name), out) in bytes.chunks_exact(*width).enumerate().zip(out.iter_mut()) {
                     if is_there(row) {
-                        write_cell(&keyed(values, key(name, *signed))?, out);
+                        write_cell(&keyed(values, key(name, *signed))?, out, within)?;
                     }
+                    sum += out.len();
+                    within.allows(sum)?;
                 }
             }
             _ => {
                 let mut cells = Vec::new();
-                self.cells(out.len(), MAX_RECORD_BYTES as u64, &mut cells)?;
+                self.cells(out.len(), within.most as u64, &mut cells)?;
                 self.at = at;
                 for (cell, out) in cells.iter().zip(out.iter_mut()) {
-                    if matches!(cell, Cell::Long(_)) {
-                        return Err(damaged("a value that is longer than a record may be"));
+                    if let Cell::Long(bytes) = cell {
+                        within.allows(usize::try_from(*bytes).unwrap_or(usize::MAX))?;
                     }
-                    write_cell(cell, out);
+                    write_cell(cell, out, within)?;
                 }
             }
         }
@@ -230,19 +122,17 @@ impl ArrowColumn {
             if out.len() == before {
                 out.extend_from_slice(b"null");
             }
-            if out.len() > MAX_RECORD_BYTES {
-                return Err(damaged("a row that is longer than a record may be"));
-            }
         }
+        within.allows(out.iter().map(Vec::len).sum())?;
         self.at = at + out.len() as u64;
         Ok(())
     }
 
     /// The value of a run.
-    fn of_run(&mut self, number: u64) -> io::Result<Vec<u8>> {
+    fn of_run(&mut self, number: u64, within: ObjectRoom<'_>) -> io::Result<Vec<u8>> {
         self.go_to(number)?;
         let mut value = vec![Vec::new()];
-        self.json(&mut value)?;
+        self.json(&mut value, within)?;
         Ok(value.pop().unwrap_or_default())
     }
 
@@ -252,7 +142,13 @@ impl ArrowColumn {
     }
 
     /// Appends some values as a list, or as an object of pairs.
-    fn list(&mut self, values: Range<u64>, is_map: bool, out: &mut Vec<u8>) -> io::Result<()> {
+    fn list(
+        &mut self,
+        values: Range<u64>,
+        is_map: bool,
+        out: &mut Vec<u8>,
+        within: ObjectRoom<'_>,
+    ) -> io::Result<()> {
         if values.end > self.rows {
             return Err(damaged("a list that ends behind its values"));
         }
@@ -264,9 +160,9 @@ impl ArrowColumn {
             let mut texts = vec![Vec::new(); fit.rows];
             let first = self.at;
             if is_map {
-                self.pairs(&mut texts)?;
+                self.pairs(&mut texts, within)?;
             } else {
-                self.json(&mut texts)?;
+                self.json(&mut texts, within)?;
             }
             for (at, text) in (first..).zip(texts) {
                 if at > values.start {
@@ -274,16 +170,14 @@ impl ArrowColumn {
                 }
                 out.extend_from_slice(&text);
             }
-            if out.len() > MAX_RECORD_BYTES {
-                return Err(damaged("a list that is longer than a record may be"));
-            }
+            within.allows(out.len())?;
         }
         out.push(close);
         Ok(())
     }
 
     /// Appends keys and values of a map, as members of objects.
-    fn pairs(&mut self, out: &mut [Vec<u8>]) -> io::Result<()> {
+    fn pairs(&mut self, out: &mut [Vec<u8>], within: ObjectRoom<'_>) -> io::Result<()> {
         let at = self.at;
         let ColumnValues::Struct(fields) = &mut self.values else {
             return Err(damaged("a map without pairs"));
@@ -291,7 +185,7 @@ impl ArrowColumn {
         let [(_, keys), (_, values)] = &mut fields[..] else { return Err(damaged("a map without pairs")) };
         let mut names = vec![Vec::new(); out.len()];
         keys.go_to(at)?;
-        keys.json(&mut names)?;
+        keys.json(&mut names, within)?;
         for (name, out) in names.iter().zip(out.iter_mut()) {
             if name.first() == Some(&b'"') {
                 out.extend_from_slice(name);
@@ -301,14 +195,19 @@ impl ArrowColumn {
             out.push(b':');
         }
         values.go_to(at)?;
-        values.json(out)?;
+        values.json(out, within)?;
         self.at = at + out.len() as u64;
         Ok(())
     }
 }
 
 /// Appends objects with a member for each field.
-fn structs(fields: &mut [(String, ArrowColumn)], at: u64, out: &mut [Vec<u8>]) -> io::Result<()> {
+fn structs(
+    fields: &mut [(String, ArrowColumn)],
+    at: u64,
+    out: &mut [Vec<u8>],
+    within: ObjectRoom<'_>,
+) -> io::Result<()> {
     out.iter_mut().for_each(|out| out.push(b'{'));
     for (number, (name, field)) in fields.iter_mut().enumerate() {
         for out in out.iter_mut() {
@@ -319,7 +218,7 @@ fn structs(fields: &mut [(String, ArrowColumn)], at: u64, out: &mut [Vec<u8>]) -
             out.push(b':');
         }
         field.go_to(at)?;
-        field.json(out)?;
+        field.json(out, within)?;
     }
     out.iter_mut().for_each(|out| out.push(b'}'));
     Ok(())
@@ -355,13 +254,27 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
 }
 
 /// Appends the value of a cell.
-fn write_cell(cell: &Cell, out: &mut Vec<u8>) {
+fn write_cell(cell: &Cell, out: &mut Vec<u8>, within: ObjectRoom<'_>) -> io::Result<()> {
     match cell {
-        Cell::Text(text) => write_bytes(text.data(), out),
+        Cell::Text(text) => {
+            if text.len() > LONG {
+                within.allows(out.len() + written_length(text.data()))?;
+            }
+            write_bytes(text.data(), out);
+        }
         Cell::Integer(number) => write_json(number, out),
         Cell::Real(number) => write_json(number, out),
         _ => out.extend_from_slice(b"null"),
     }
+    Ok(())
+}
+
+/// How many bytes a text is as JSON.
+fn written_length(bytes: &[u8]) -> usize {
+    let Ok(text) = str::from_utf8(bytes) else { return 2 * bytes.len() + 2 };
+    let mut counted = CountedWrite::new(io::sink());
+    let _ = serde_json::to_writer(&mut counted, text);
+    usize::try_from(counted.bytes()).unwrap_or(usize::MAX)
 }
 
 /// A moment, or what stands for it where it is beyond all years.
@@ -400,7 +313,11 @@ fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => write_json(text, out),
         Err(_) => {
-            write_json(&bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), out);
+            out.push(b'"');
+            out.extend(
+                bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| HEX[usize::from(digit)]),
+            );
+            out.push(b'"');
         }
     }
 }
