@@ -24,6 +24,7 @@ const SCHEMA: &str = "message rows {
     optional group rows (LIST) { repeated group list { optional group element { required int96 at; required int64 n; } } }
     optional group map (MAP) { repeated group key_value { required int64 key (TIMESTAMP(NANOS, true)); optional int96 value; } }
     required fixed_len_byte_array(12) bytes;
+    required fixed_len_byte_array(16) uuid (UUID);
 }";
 
 /// Nanoseconds since 1970 as INT96 has them.
@@ -68,6 +69,8 @@ fn file(has_dictionary: bool) -> Vec<u8> {
     put::<Int96Type>(&mut group, &[julian(2)], Some((&[3, 0], Some(&[0, 0]))));
     let bytes = ["twelve bytes", "of any kind."].map(|bytes| ByteArray::from(bytes).into());
     put::<parquet::data_type::FixedLenByteArrayType>(&mut group, &bytes, None);
+    let uuids = [(0..16).collect(), vec![0xff; 16]].map(|bytes: Vec<u8>| ByteArray::from(bytes).into());
+    put::<parquet::data_type::FixedLenByteArrayType>(&mut group, &uuids, None);
     group.close().unwrap();
     writer.into_inner().unwrap()
 }
@@ -81,11 +84,12 @@ fn moments_have_the_digits_that_they_need_wherever_they_are() {
             "long_time": "00:00:00.000000001", "number": 1_704_067_200_000_000_001_i64,
             "list": ["1969-12-31T23:59:59.999999999Z", null], "moments": [at, "1970-01-01T00:00:00Z"],
             "rows": [{"at": at, "n": 7}], "map": {at: "1970-01-01T00:00:00.000000002Z"}, "bytes": "twelve bytes",
+            "uuid": "00010203-0405-0607-0809-0a0b0c0d0e0f",
         }),
         json!({
             "text": "another one", "spark": null, "nanos": "1969-12-31T23:59:59.999999999Z", "micros": i64::MAX, "time": -1,
             "long_time": 86_400_000_000_000_i64, "number": -1, "list": null, "moments": null, "rows": [], "map": null,
-            "bytes": "of any kind.",
+            "bytes": "of any kind.", "uuid": "ffffffff-ffff-ffff-ffff-ffffffffffff",
         }),
     ];
     let dir = Dir::new();

@@ -521,7 +521,7 @@ fn parts_have_the_rows_of_the_whole() {
                     let pairs = [of, &said].map(|of| of.file_metadata().key_value_metadata());
                     assert_eq!(pairs[0], pairs[1], "{kind} {flags}");
                     let bytes: i64 =
-                        of.row_groups().iter().rev().skip(1).map(|group| group.compressed_size()).sum();
+                        of.row_groups().iter().rev().skip(1).map(RowGroupMetaData::compressed_size).sum();
                     assert!(bytes < 1024, "{kind} {flags}: it was full before its last row group");
                 }
                 let found = parts.into_iter().flat_map(|(_, (rows, _))| rows);

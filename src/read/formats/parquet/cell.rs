@@ -144,12 +144,10 @@ fn big_endian(bytes: &[u8], scale: u32) -> Cell {
     decimal(i128::from_be_bytes(digits), scale)
 }
 
-/// An identifier as it is written (RFC 9562, section 4).
-fn uuid(bytes: &[u8]) -> Cell {
-    let Ok(bytes) = <[u8; 16]>::try_from(bytes) else { return Cell::Other("bytes") };
-    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-    Cell::Text(ByteArray::from(parts.join("-").into_bytes()))
+/// An identifier of 16 bytes as it is written (RFC 9562, section 4).
+pub(super) fn written_uuid(bytes: &[u8]) -> Option<String> {
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes.try_into().ok()?));
+    Some([0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]).join("-"))
 }
 
 impl CellOf for bool {
@@ -207,7 +205,10 @@ impl CellOf for FixedLenByteArray {
     fn cell(self, meaning: Meaning) -> Cell {
         match meaning {
             Meaning::Decimal(scale) => big_endian(self.data(), scale),
-            Meaning::Uuid => uuid(self.data()),
+            Meaning::Uuid => match written_uuid(self.data()) {
+                Some(text) => Cell::Text(ByteArray::from(text.into_bytes())),
+                None => Cell::Other("bytes"),
+            },
             Meaning::Other(what) => Cell::Other(what),
             _ => Cell::Other("bytes"),
         }

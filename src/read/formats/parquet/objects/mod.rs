@@ -18,7 +18,7 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use self::bytes::ObjectBytes;
-use super::cell::EPOCH;
+use super::cell::{EPOCH, written_uuid};
 use super::guard::guarded;
 use super::pages::{HeldPages, PageUse};
 use super::rewritten::ParquetSource;
@@ -291,9 +291,10 @@ fn write_row(row: &Row, fields: &[TypePtr], out: &mut ObjectBytes<'_>) {
 fn write_value(value: &Field, of: &Type, out: &mut ObjectBytes<'_>) {
     match value {
         Field::Null => out.extend_from_slice(b"null"),
-        Field::Bytes(bytes) => match julian(of, bytes.data()) {
-            Some(at) => write_time(at, 1, written_moment, out),
-            None => write_bytes(bytes.data(), out),
+        Field::Bytes(bytes) => match (julian(of, bytes.data()), uuid(of, bytes.data())) {
+            (Some(at), _) => write_time(at, 1, written_moment, out),
+            (_, Some(text)) => write_text(&text, out),
+            _ => write_bytes(bytes.data(), out),
         },
         Field::Float16(number) => write_json(&f32::from(*number), out),
         Field::Float(number) => write_json(number, out),
@@ -352,6 +353,12 @@ fn within(mut of: &Type, is_it: impl Fn(&[TypePtr]) -> bool) -> &Type {
 /// The fields of a group; a leaf has none.
 fn fields(of: &Type) -> &[TypePtr] {
     if of.is_group() { of.get_fields() } else { &[] }
+}
+
+/// An identifier of that type as it is written.
+fn uuid(of: &Type, bytes: &[u8]) -> Option<String> {
+    let is_one = within(of, |_| false).get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
+    written_uuid(bytes).filter(|_| is_one)
 }
 
 /// The nanoseconds since 1970-01-01 of a moment of INT96.
