@@ -230,7 +230,7 @@ pub fn undecodable_rows(
 ) -> Result<Vec<UndecodableRows>> {
     match source.format {
         Format::Parquet => parquet::undecodable_rows(source, whole_groups, (room, progress)),
-        Format::Arrow => arrow::undecodable_rows(source, whole_groups, (room, progress)),
+        Format::Arrow => arrow::undecodable_rows(source, (room, progress)),
         _ => Ok(Vec::new()),
     }
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::objects::unfit_objects;
 use super::rewritten::ArrowSource;
 use super::rows::{no_damage_but_room, said};
 use crate::error::Result;
@@ -10,20 +9,14 @@ use crate::progress::Progress;
 use crate::read::bytes::RecordRoom;
 use crate::read::source::{Source, UndecodableRows};
 
-/// The stretches of rows that cannot be decoded within some room, as reading refuses them; all rows of their batches if these are written
-/// in another form.
+/// The stretches of rows that cannot be decoded within some room, as reading refuses them.
 ///
 /// # Errors
 /// Those of [`ArrowSource::open`], and what is no fault of the file.
-pub fn undecodable_rows(
-    source: &Source,
-    whole_batches: bool,
-    within: (&RecordRoom, &Progress),
-) -> Result<Vec<UndecodableRows>> {
+pub fn undecodable_rows(source: &Source, within: (&RecordRoom, &Progress)) -> Result<Vec<UndecodableRows>> {
     let (_, progress) = within;
     let file = ArrowSource::open(source)?;
-    let mut found =
-        if whole_batches { unfit_objects(source, &RecordRoom::default(), progress)? } else { Vec::new() };
+    let mut found = Vec::new();
     for (batch, rows) in file.batches().enumerate() {
         for stretch in source.stretches(&rows) {
             progress.check()?;
