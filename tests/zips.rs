@@ -98,7 +98,7 @@ fn an_archive_is_what_its_files_are() {
             let mut reasons: Vec<&str> =
                 found.rejected.iter().map(|row| row["reason"].as_str().unwrap()).collect();
             reasons.sort_unstable();
-            assert_eq!(reasons, ["no text: a file of no known format", "no text: a hidden file"], "{name}");
+            assert_eq!(reasons, ["no text: PNG", "no text: a hidden file"], "{name}");
             assert!(*found.kept.values().next().unwrap() == kept, "{name}, {workers} workers");
         }
     }
