@@ -5,11 +5,10 @@
 //! can touch to just before the next such character.
 
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::canonical_combining_class;
 
 use super::Fold;
 use super::classify::{APOSTROPHE, Class, class};
-use super::spellings::{NON_JOINER, decompose, is_blank, is_dropped};
+use super::spellings::{NON_JOINER, decompose, is_base, is_blank, is_dropped};
 use super::table::{CharKind, CharTable, settle};
 
 /// Canonical characters collected before they are turned into tokens. Bounds memory; larger is not faster.
@@ -121,7 +120,7 @@ impl Segments {
         let fold = self.table.fold();
         let mut before = segment[..at].chars().rev();
         before
-            .find(|&c| c == NON_JOINER || !is_dropped(c, fold) && canonical_combining_class(c) == 0)
+            .find(|&c| c == NON_JOINER || !is_dropped(c, fold) && is_base(c))
             .is_some_and(|c| is_blank(c, fold))
     }
 

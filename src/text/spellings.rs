@@ -18,8 +18,13 @@ pub(super) fn is_dropped(c: char, fold: Fold) -> bool {
     is_ignorable(c) || fold.forms() && c == TATWEEL
 }
 
+/// Whether a character stands on none before it, in all texts that are equivalent: three Tibetan vowels of class 0 decompose to marks.
+pub(super) fn is_base(c: char) -> bool {
+    canonical_combining_class(c) == 0 && !matches!(c, '\u{0F73}' | '\u{0F75}' | '\u{0F81}')
+}
+
 /// Whether a [`NON_JOINER`] is a blank where `before` is the last character of the source before it that is neither dropped
-/// nor of a combining class above 0: marks may stand in another order in an equivalent text. It may be a non-joiner, too.
+/// nor stands on another: marks may stand in another order in an equivalent text. It may be a non-joiner, too.
 pub(super) fn is_blank(before: char, fold: Fold) -> bool {
     let arabic = matches!(
         before,

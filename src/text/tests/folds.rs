@@ -234,6 +234,9 @@ fn a_non_joiner_is_a_blank_by_what_stands_before_it() {
         ("\u{6CC}\u{64E}\u{200C}\u{6CC}", 2),
         ("\u{6CC}\u{640}\u{AD}\u{200C}\u{200C}\u{6CC}", 2),
         ("\u{FEFC}\u{200C}\u{6CC}", 2),
+        // A vowel of class 0 that decomposes to two marks, and these.
+        ("\u{FEFC}\u{F73}\u{200C}\u{6CC}", 2),
+        ("\u{FEFC}\u{F71}\u{F72}\u{200C}\u{6CC}", 2),
         // A mark after it has nothing to stand on.
         ("\u{6CC}\u{200C}\u{654}\u{301}\u{6CC}", 2),
         ("a\u{64E}\u{200C}\u{6CC}", 1),

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
 use super::classify::{APOSTROPHE, Class, class};
-use super::spellings::{NON_JOINER, decompose, goes_before, goes_on, is_blank, is_dropped, written};
+use super::spellings::{NON_JOINER, decompose, goes_before, goes_on, is_base, is_blank, is_dropped, written};
 use super::{Fold, Tokens};
 
 /// A word and whether a separator stood before it.
@@ -83,7 +83,7 @@ fn visible(text: &str, fold: Fold) -> String {
         } else {
             visible.push(c);
         }
-        if canonical_combining_class(c) == 0 {
+        if is_base(c) {
             before = c;
         }
     }
