@@ -42,9 +42,9 @@ pub use find::{Discovery, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{
-    ArrowSource, ArrowTable, BatchFate, ColumnBatch, ColumnMemory, ColumnRows, FileRange, LeafCells,
-    LeafValues, ParquetSource, PutBatch, StoredDictionary, carried_with, row_objects, undecodable_rows,
-    unfit_objects,
+    ArrowSource, ArrowTable, BatchFate, CARRIED_SCHEMA, CarriedField, ColumnBatch, ColumnMemory, ColumnRows,
+    FileRange, LeafCells, LeafValues, ParquetSource, PutBatch, StoredDictionary, carried_fields,
+    carried_with, row_objects, undecodable_rows, unfit_objects,
 };
 pub use formats::{MemberFate, NewContent, ZipSource, rewrite_tar, text_member};
 #[cfg(feature = "pdf")]

@@ -17,14 +17,12 @@ use super::table::{HeldCells, TableCell, TableColumn, field};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::progress::Progress;
-use crate::read::{ParquetSource, carried_with};
+use crate::read::{CARRIED_SCHEMA, ParquetSource, carried_with};
 
 /// Rows whose cells are held at once.
 const ROWS: u64 = sized(1 << 10, 3);
 /// Bytes that are written at once.
 const BLOCK: usize = sized(256 << 10, 64);
-/// The schema of Arrow, which readers want to have all columns.
-const ARROW: &str = "ARROW:schema";
 /// What describes the columns of a file in another way, and would be wrong with more of them.
 const DESCRIPTION: &str = "huggingface";
 
@@ -64,9 +62,10 @@ fn with_columns(properties: WriterProperties, columns: &[TableColumn]) -> Column
     let added = columns.iter().map(field).collect::<ColumnsResult<Vec<_>>>()?;
     let added: Vec<_> = added.iter().map(|column| (column.name(), column.get_physical_type())).collect();
     let told = |pair: &KeyValue| match pair.key.as_str() {
-        ARROW => {
+        // Readers want it to have all columns.
+        CARRIED_SCHEMA => {
             let schema = carried_with(pair.value.as_deref()?, &added)?;
-            Some(KeyValue::new(ARROW.to_owned(), schema))
+            Some(KeyValue::new(CARRIED_SCHEMA.to_owned(), schema))
         }
         DESCRIPTION => None,
         _ => Some(pair.clone()),

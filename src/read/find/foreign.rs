@@ -66,7 +66,7 @@ static KNOWN: &[Foreign] = &[
 ];
 
 /// Formats that may begin as a text does, and go on with what is none.
-const NO_TEXTS: &[Foreign] = &[
+const BINARY: &[Foreign] = &[
     Foreign { magic: b"ORC", name: "ORC", instead: "write it again as Parquet" },
     Foreign { magic: b"GIF8", name: "GIF", instead: EXTRACT },
     Foreign { magic: b"\xff\xd8\xff", name: "JPEG", instead: EXTRACT },
@@ -147,7 +147,7 @@ impl Foreign {
         };
         let stream = || begins_arrow_stream(head).then_some(ARROW_FILE);
         let is_text = || std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
-        let binary = || NO_TEXTS.iter().copied().find(|format| head.starts_with(format.magic));
+        let binary = || BINARY.iter().copied().find(|format| head.starts_with(format.magic));
         let binary = || binary().filter(|_| head.contains(&0) || !is_text());
         known.or_else(stream).or_else(binary).filter(|format| !is_read(format)).map(within)
     }

@@ -46,7 +46,10 @@ use crate::progress::Progress;
 pub use archive::{MemberFate, NewContent, ZipSource, rewrite_tar};
 use archive::{MemberFormats, MemberKind, Tar, Zip};
 #[cfg(feature = "parquet")]
-pub use arrow::{ArrowSource, ArrowTable, BatchFate, LeafCells, LeafValues, PutBatch, carried_with};
+pub use arrow::{
+    ArrowSource, ArrowTable, BatchFate, CARRIED_SCHEMA, CarriedField, LeafCells, LeafValues, PutBatch,
+    carried_fields, carried_with,
+};
 use csv::Csv;
 pub use find::text_member;
 use html::Html;

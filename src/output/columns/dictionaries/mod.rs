@@ -11,7 +11,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Type as Physical};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::ByteArrayType;
 use parquet::errors::ParquetError;
@@ -23,7 +23,29 @@ use self::pages::DictionaryPages;
 use super::encode::GroupRows;
 use super::failure::Failure;
 use crate::error::Error;
-use crate::read::{ColumnBatch, ParquetSource, StoredDictionary};
+use crate::read::{CARRIED_SCHEMA, ColumnBatch, ParquetSource, StoredDictionary, carried_fields};
+
+/// Of each column whether readers make a dictionary of Arrow of that of its row groups, with all values in their order.
+fn dictionaries(file: &ParquetSource) -> Vec<bool> {
+    let (of_file, schema) = (file.metadata().file_metadata(), file.metadata().file_metadata().schema_descr());
+    let mut columns = vec![false; schema.num_columns()];
+    let said = of_file.key_value_metadata().into_iter().flatten();
+    let said = said.filter(|pair| pair.key == CARRIED_SCHEMA).find_map(|pair| pair.value.as_deref());
+    // Readers make nothing of a schema that makes no sense.
+    let fields = said.and_then(|said| carried_fields(said).ok()).unwrap_or_default();
+    let mut at = 0;
+    for (number, root) in schema.root_schema().get_fields().iter().enumerate() {
+        let leaves =
+            (at..columns.len()).take_while(|leaf| schema.get_column_root_idx(*leaf) == number).count();
+        let field = fields.get(number);
+        let field = field.filter(|field| field.name == root.name() && field.leaves.len() == leaves);
+        for (leaf, is_one) in field.into_iter().flat_map(|field| &field.leaves).enumerate() {
+            columns[at + leaf] = *is_one && file.physical(at + leaf) == Physical::BYTE_ARRAY;
+        }
+        at += leaves;
+    }
+    columns
+}
 
 /// The columns of a row group that are dictionaries, and how they are written.
 pub(super) struct DictionaryColumns {
@@ -40,7 +62,7 @@ impl DictionaryColumns {
         properties: &WriterProperties,
         target: &Path,
     ) -> DictionaryColumns {
-        let is_one = file.dictionaries();
+        let is_one = dictionaries(file);
         // Properties of many columns are large, and mostly there is none.
         let properties = is_one.contains(&true).then(|| {
             let (schema, mut made) =

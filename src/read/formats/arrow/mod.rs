@@ -15,7 +15,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub(super) use self::metadata::carried::{CARRIED_SCHEMA, carried_fields};
+pub use self::metadata::carried::{CARRIED_SCHEMA, CarriedField, carried_fields};
 use self::metadata::layout::{ArrowFile, ArrowLayout};
 pub use self::objects::{row_objects, unfit_objects};
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};

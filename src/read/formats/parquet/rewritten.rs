@@ -19,7 +19,6 @@ use parquet::file::metadata::{
 };
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::super::arrow::{CARRIED_SCHEMA, carried_fields};
 use super::footer::{Layout, metadata, read_exact};
 use super::guard::{between, guarded};
 use super::pages::{ColumnPages, FEW, HeldPages, PageUse, ROWS_OF_LISTS, StoredDictionary, UnitMemory};
@@ -188,28 +187,6 @@ impl ParquetSource {
         let is_of_texts = is_of_texts(column.physical_type());
         let reader = ColumnReaderImpl::new(column, Box::new(pages));
         Ok(ColumnRows { reader, held, read: 0, expands, is_of_texts, most, repeated: most[1] > 0 })
-    }
-
-    /// Of each column whether readers make a dictionary of Arrow of that of its row groups, with all values in their order.
-    pub fn dictionaries(&self) -> Vec<bool> {
-        let (of_file, schema) = (self.metadata.file_metadata(), self.metadata.file_metadata().schema_descr());
-        let mut columns = vec![false; schema.num_columns()];
-        let said = of_file.key_value_metadata().into_iter().flatten();
-        let said = said.filter(|pair| pair.key == CARRIED_SCHEMA).find_map(|pair| pair.value.as_deref());
-        // Readers make nothing of a schema that makes no sense.
-        let fields = said.and_then(|said| carried_fields(said).ok()).unwrap_or_default();
-        let mut at = 0;
-        for (number, root) in schema.root_schema().get_fields().iter().enumerate() {
-            let leaves =
-                (at..columns.len()).take_while(|leaf| schema.get_column_root_idx(*leaf) == number).count();
-            let field = fields.get(number);
-            let field = field.filter(|field| field.name == root.name() && field.leaves.len() == leaves);
-            for (leaf, is_one) in field.into_iter().flat_map(|field| &field.leaves).enumerate() {
-                columns[at + leaf] = *is_one && self.physical(at + leaf) == Physical::BYTE_ARRAY;
-            }
-            at += leaves;
-        }
-        columns
     }
 
     /// The dictionary of a column of a row group, if all its values are in it. What is wrong with pages is told where their rows are

@@ -8,20 +8,22 @@ use super::message::CONTINUATION;
 use super::schema::{ArrowField, ArrowKind, ArrowSchema};
 
 /// The metadata of Parquet that has the schema of Arrow.
-pub(in crate::read::formats) const CARRIED_SCHEMA: &str = "ARROW:schema";
+pub const CARRIED_SCHEMA: &str = "ARROW:schema";
 
 /// A field at the top, and of each of its leaves whether its texts or bytes are those of a dictionary.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::read::formats) struct CarriedField {
-    pub(in crate::read::formats) name: String,
-    pub(in crate::read::formats) leaves: Vec<bool>,
+pub struct CarriedField {
+    /// What it is called.
+    pub name: String,
+    /// Of each of its leaves whether it is one.
+    pub leaves: Vec<bool>,
 }
 
 /// The fields of a schema that is carried along.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(in crate::read::formats) fn carried_fields(text: &str) -> io::Result<Vec<CarriedField>> {
+pub fn carried_fields(text: &str) -> io::Result<Vec<CarriedField>> {
     let fields = carried_schema(text, |_, schema| Ok(schema.fields))?;
     Ok(fields
         .into_iter()
