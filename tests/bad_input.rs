@@ -590,6 +590,10 @@ fn what_is_not_what_its_name_says_is_refused() {
         dir.write("lines.jsonl", lines);
         dir.dedup("lines.jsonl --dry-run --max-rejected 60%").ok();
     }
+    dir.alike("dedup - --dry-run", Some(b"sep=;\r\nid;text\r\n1;a b\r\n"))
+        .code(3)
+        .says("delete it")
+        .says("say --delimiter");
     let quotation = format!("[\"{}", "x".repeat(300_000));
     for text in [&quotation, "[1] a note", "[a link](b)", "[\"a\"] is a list", "[{", "[\"a", "[]", "a text"] {
         dir.write("text", text);

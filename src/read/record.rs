@@ -251,6 +251,11 @@ impl fmt::Display for Refusal {
             }
             Refusal::NotJson(why) => write!(f, "not JSON: {why}"),
             Refusal::NotAnObject => write!(f, "JSON, but not an object; {ONE_A_LINE}"),
+            // As Excel says it.
+            Refusal::NoColumn { columns, .. } if columns.starts_with("sep=") => write!(
+                f,
+                "the first line only says what separates fields; delete it, so that names of columns stand there, and say --delimiter"
+            ),
             Refusal::NoColumn { field, columns } => {
                 write!(f, "no column {}; is the text field right? the columns are: {columns}", show(field))
             }
