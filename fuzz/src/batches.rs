@@ -143,7 +143,8 @@ fn rewritten(source: &Source, apart: u64, is_good: bool) {
     let hands = Hands { workers: 1, peers: None };
     let chosen = Chosen { side: Side::Kept, removed: &gone, ends: &[None] };
     let sources = std::slice::from_ref(source);
-    let written = write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
+    let written =
+        write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
     if settled(source, written).is_none() {
         assert!(!is_good, "a good file");
         return;

@@ -99,7 +99,8 @@ fn rewritten(source: &Source, seen: &[Seen], apart: u64, (wanted, max): (u8, u8)
     let removed = vec![gone];
     let chosen = Chosen { side: Side::Kept, removed: &removed, ends: &[None] };
     let sources = std::slice::from_ref(source);
-    let written = write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
+    let written =
+        write_kept(folder.path(), sources, chosen, (hands, &RecordRoom::default()), &Progress::default());
     if settled(source, written).is_none() {
         // From what cannot be opened nothing is ever removed.
         assert!(seen.iter().all(|seen| matches!(seen, Seen::Refused { .. })), "it was read before");
