@@ -14,6 +14,7 @@ mod formats;
 mod head;
 mod input;
 mod inputs;
+mod line_stream;
 mod payload;
 mod record;
 mod rejected;

@@ -1,15 +1,18 @@
 //! JSON Lines: a record is a line, and a line belongs to the unit in which its first byte lies.
 
+mod shared_lines;
+
 use std::io;
 use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use self::shared_lines::SharedLines;
 use super::extract::Extractor;
 use crate::document::Position;
 use crate::read::BOM;
 use crate::read::bytes::Window;
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, LineReader, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -57,6 +60,10 @@ impl Codec for JsonLines {
         let state = if unit.start == 0 { LineState::Within } else { LineState::Before };
         let lines = LineRecords { numbers, fields, extractor: Extractor::default() };
         Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
+    }
+
+    fn line_reader(&self) -> Option<LineReader> {
+        Some(|file, stream, fields| Box::new(SharedLines::new(file, stream, fields)))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
