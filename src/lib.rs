@@ -103,7 +103,9 @@
 //! - `read/format.rs` - the formats of input files by name
 //! - `read/codec.rs` - the seam: what a format has to know
 //! - `read/formats/mod.rs` - the formats there are
-//! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
+//! - `read/formats/jsonl/mod.rs` - JSON Lines: a record is a line
+//! - `read/formats/jsonl/line_records.rs` - records of lines of JSON
+//! - `read/formats/jsonl/shared_lines.rs` - a worker's share of the lines of a compressed file
 //! - `read/formats/csv/mod.rs` - CSV and TSV: a header row, then a record a row
 //! - `read/formats/csv/by_content.rs` - tables that no name calls so
 //! - `read/formats/csv/describer.rs` - all columns of rows, by their names
@@ -284,6 +286,7 @@
 //! - `read/windowed.rs` - units of formats whose records are stretches of bytes
 //! - `read/stretches.rs` - records that lie one behind the other, whatever is in them
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says
+//! - `read/line_stream.rs` - a compressed file of lines that several workers read together
 //! - `read/inputs.rs` - the inputs of a run, divided into units, and what reads them
 //! - `read/field.rs` - which fields of a record are wanted
 //! - `read/date.rs` - dates as records have them, to days
@@ -732,6 +735,7 @@
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept
 //! - `output/kept/lz4.rs` - one LZ4 frame of what is written
 //! - `output/kept/members.rs` - files of small members, of which most are copied
+//! - `output/kept/gzip.rs` - one gzip member, compressed on several threads
 //! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/members.rs` - members of clusters, and what was found out about each

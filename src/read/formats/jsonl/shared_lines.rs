@@ -3,14 +3,13 @@
 use std::mem;
 use std::sync::Arc;
 
-use super::LineRecords;
+use super::line_records::LineRecords;
 use crate::error::Result;
 use crate::read::codec::Records;
 use crate::read::field::Fields;
-use crate::read::formats::extract::Extractor;
 use crate::read::line_stream::{LineStream, TakenLines};
 use crate::read::record::Sink;
-use crate::read::windowed::{Numbers, fault_of_file, refusal_of_rest};
+use crate::read::windowed::{fault_of_file, refusal_of_rest};
 
 /// A worker's share of the lines of a compressed file.
 pub(super) struct SharedLines {
@@ -25,8 +24,7 @@ pub(super) struct SharedLines {
 
 impl SharedLines {
     pub(super) fn new(file: u32, stream: Arc<LineStream>, fields: Arc<Fields>) -> SharedLines {
-        let lines =
-            LineRecords { numbers: Numbers::new(file, &fields), fields, extractor: Extractor::default() };
+        let lines = LineRecords::new(file, fields);
         SharedLines { stream, lines, spent: Vec::new(), done: false, compressed: 0, text_bytes: 0 }
     }
 
@@ -46,7 +44,7 @@ impl SharedLines {
         self.compressed += taken.compressed;
         self.text_bytes += taken.bytes.len() as u64;
         if taken.turn.is_some() {
-            self.lines.extractor = Extractor::default();
+            self.lines.rest();
         } else {
             self.spent = taken.bytes;
         }
