@@ -33,7 +33,7 @@ pub struct GzipWriter<W: Write> {
     packers: BlockPackers,
 }
 
-struct Block {
+struct GzipBlock {
     bytes: Vec<u8>,
     before: usize,
     is_last: bool,
@@ -116,7 +116,7 @@ impl<W: Write> Write for GzipWriter<W> {
 /// Threads that compress blocks. They end when this is dropped.
 struct BlockPackers {
     /// `None` once no more blocks come.
-    blocks: Option<Sender<Block>>,
+    blocks: Option<Sender<GzipBlock>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -142,7 +142,7 @@ impl BlockPackers {
     ) -> io::Result<Receiver<io::Result<PackedBlock>>> {
         let (answer, waiting) = channel();
         let blocks = self.blocks.as_ref().ok_or_else(gone)?;
-        blocks.send(Block { bytes, before, is_last, answer }).map_err(|_| gone())?;
+        blocks.send(GzipBlock { bytes, before, is_last, answer }).map_err(|_| gone())?;
         Ok(waiting)
     }
 }
@@ -162,7 +162,7 @@ fn gone() -> io::Error {
 }
 
 /// What a thread does: compresses one block after the other, until no more come.
-fn pack_blocks(taken: &Mutex<Receiver<Block>>) {
+fn pack_blocks(taken: &Mutex<Receiver<GzipBlock>>) {
     let mut compress = Compress::new(Compression::default(), false);
     loop {
         let block = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -174,7 +174,7 @@ fn pack_blocks(taken: &Mutex<Receiver<Block>>) {
 }
 
 /// Compresses a block to where a byte ends, so that the next one can follow.
-fn pack_block(compress: &mut Compress, block: &Block) -> io::Result<PackedBlock> {
+fn pack_block(compress: &mut Compress, block: &GzipBlock) -> io::Result<PackedBlock> {
     compress.reset();
     let (before, bytes) = block.bytes.split_at(block.before);
     if !before.is_empty() {
