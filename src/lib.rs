@@ -278,6 +278,7 @@
 //! - `read/bytes/process_room.rs` - room for processes that read for this one
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/bytes/line_stream.rs` - a compressed file of lines that several workers read together
 //! - `read/bytes/members.rs` - where the members of a gzip or bzip2 file are
 //! - `read/bytes/lz4.rs` - LZ4 frames, decoded and held against their checksums
 //! - `read/bytes/xz.rs` - windows of xz files, and their decoder
@@ -286,7 +287,6 @@
 //! - `read/windowed.rs` - units of formats whose records are stretches of bytes
 //! - `read/stretches.rs` - records that lie one behind the other, whatever is in them
 //! - `read/input.rs` - where the fields of a record stand, as a configuration says
-//! - `read/line_stream.rs` - a compressed file of lines that several workers read together
 //! - `read/inputs.rs` - the inputs of a run, divided into units, and what reads them
 //! - `read/field.rs` - which fields of a record are wanted
 //! - `read/date.rs` - dates as records have them, to days

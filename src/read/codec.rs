@@ -4,9 +4,9 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bytes::LineStream;
 use super::field::Fields;
 use super::format::Numbering;
-use super::line_stream::LineStream;
 use super::record::{Record, Refusal, Sink};
 use super::source::{Cuts, Source, Unit};
 use crate::document::Position;

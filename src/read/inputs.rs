@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::bytes::LineStream;
 use super::codec::LineReader;
 use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
-use super::line_stream::LineStream;
 use super::record::Sink;
 use super::rejected::{Refused, Rejected};
 use super::source::{Extent, Source, Unit};

@@ -14,7 +14,6 @@ mod formats;
 mod head;
 mod input;
 mod inputs;
-mod line_stream;
 mod payload;
 mod record;
 mod rejected;

@@ -3,11 +3,11 @@
 use crate::limits::sized;
 use std::sync::Arc;
 
+use super::bytes::LineStream;
 use super::codec::{LineReader, Records};
 use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
-use super::line_stream::LineStream;
 use super::record::Sink;
 use super::source::{Extent, Source, Unit};
 use crate::error::Result;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::line_records::LineRecords;
 use crate::error::Result;
+use crate::read::bytes::{LineStream, TakenLines};
 use crate::read::codec::Records;
 use crate::read::field::Fields;
-use crate::read::line_stream::{LineStream, TakenLines};
 use crate::read::record::Sink;
 use crate::read::windowed::{fault_of_file, refusal_of_rest};
 

@@ -5,13 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::bytes::{ReadFault, RecordRoom, Turn, Window};
-use super::source::Source;
-use super::{BLOCK, BOM};
+use super::decoder::ReadFault;
+use super::room::{RecordRoom, Turn};
+use super::window::Window;
 use crate::error::Result;
+use crate::read::source::Source;
+use crate::read::{BLOCK, BOM};
 
 /// The lines of a compressed file, each handed out once, in order.
-pub(super) struct LineStream {
+pub(in crate::read) struct LineStream {
     source: Source,
     room: RecordRoom,
     /// Longest line that is handed out, beside a byte order mark.
@@ -37,56 +39,56 @@ struct StreamState {
 
 /// Some lines of the file, one behind the other.
 #[derive(Default)]
-pub(super) struct TakenLines {
+pub(in crate::read) struct TakenLines {
     /// A line that was passed over: where it began, and how many bytes it has without its end. It comes first.
-    pub(super) passed: Option<(u64, u64)>,
+    pub(in crate::read) passed: Option<(u64, u64)>,
     /// Where the others begin.
-    pub(super) offset: u64,
+    pub(in crate::read) offset: u64,
     /// Their bytes; the last one may lack its end.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::read) bytes: Vec<u8>,
     /// Lines that stand before all of them.
-    pub(super) before: u32,
+    pub(in crate::read) before: u32,
     /// Bytes of the compressed file that this is the share of.
-    pub(super) compressed: u64,
+    pub(in crate::read) compressed: u64,
     /// What ends the file too early behind them: where the record begins that it cuts off, how many bytes could be
     /// decompressed, and why.
-    pub(super) fault: Option<(u64, u64, ReadFault)>,
+    pub(in crate::read) fault: Option<(u64, u64, ReadFault)>,
     /// Whether nothing comes behind them.
-    pub(super) is_last: bool,
+    pub(in crate::read) is_last: bool,
     /// The right to hold them, if they are long.
-    pub(super) turn: Option<Turn>,
+    pub(in crate::read) turn: Option<Turn>,
 }
 
 impl LineStream {
     /// The lines of `source`, of at most `longest` bytes each, of which nothing has been read.
-    pub(super) fn new(source: &Source, room: &RecordRoom, longest: usize) -> LineStream {
+    pub(in crate::read) fn new(source: &Source, room: &RecordRoom, longest: usize) -> LineStream {
         let bound = longest.saturating_add(BOM.len());
         LineStream { source: source.clone(), room: room.clone(), bound, state: Mutex::default() }
     }
 
     /// The file.
-    pub(super) fn source(&self) -> &Source {
+    pub(in crate::read) fn source(&self) -> &Source {
         &self.source
     }
 
     /// Notes that a worker of this process has been given the file to read, from its start.
-    pub(super) fn begin(&self) {
+    pub(in crate::read) fn begin(&self) {
         *self.lock() = StreamState { is_begun: true, ..StreamState::default() };
     }
 
     /// Whether any was, ever.
-    pub(super) fn is_begun(&self) -> bool {
+    pub(in crate::read) fn is_begun(&self) -> bool {
         self.lock().is_begun
     }
 
     /// Whether a worker of this process reads it, and has not come to its end.
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::read) fn is_open(&self) -> bool {
         let state = self.lock();
         state.is_begun && !state.has_ended
     }
 
     /// Lines handed out so far; at the end, all.
-    pub(super) fn lines(&self) -> u32 {
+    pub(in crate::read) fn lines(&self) -> u32 {
         self.lock().lines
     }
 
@@ -98,7 +100,7 @@ impl LineStream {
     ///
     /// # Errors
     /// [`crate::error::Error::Interrupted`] once the run was asked to stop.
-    pub(super) fn take(&self, spent: Vec<u8>) -> Result<TakenLines> {
+    pub(in crate::read) fn take(&self, spent: Vec<u8>) -> Result<TakenLines> {
         let mut state = self.lock();
         let taken = self.take_from(&mut state, spent);
         if taken.as_ref().map_or(true, |taken| taken.is_last) {
