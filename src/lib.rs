@@ -103,7 +103,9 @@
 //! - `read/format.rs` - the formats of input files by name
 //! - `read/codec.rs` - the seam: what a format has to know
 //! - `read/formats/mod.rs` - the formats there are
-//! - `read/formats/jsonl.rs` - JSON Lines: a record is a line
+//! - `read/formats/jsonl/mod.rs` - JSON Lines: a record is a line
+//! - `read/formats/jsonl/line_records.rs` - records of lines of JSON
+//! - `read/formats/jsonl/shared_lines.rs` - a worker's share of the lines of a compressed file
 //! - `read/formats/csv/mod.rs` - CSV and TSV: a header row, then a record a row
 //! - `read/formats/csv/by_content.rs` - tables that no name calls so
 //! - `read/formats/csv/describer.rs` - all columns of rows, by their names
@@ -276,6 +278,7 @@
 //! - `read/bytes/process_room.rs` - room for processes that read for this one
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
+//! - `read/bytes/line_stream.rs` - a compressed file of lines that several workers read together
 //! - `read/bytes/members.rs` - where the members of a gzip or bzip2 file are
 //! - `read/bytes/lz4.rs` - LZ4 frames, decoded and held against their checksums
 //! - `read/bytes/xz.rs` - windows of xz files, and their decoder
@@ -732,6 +735,7 @@
 //! - `output/kept/filter.rs` - which bytes of a file of records are kept
 //! - `output/kept/lz4.rs` - one LZ4 frame of what is written
 //! - `output/kept/members.rs` - files of small members, of which most are copied
+//! - `output/kept/gzip.rs` - one gzip member, compressed on several threads
 //! - `output/kept/packer.rs` - files compressed as their sources were
 //! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/members.rs` - members of clusters, and what was found out about each

@@ -8,6 +8,7 @@ use crate::document::{Doc, DocumentName, Position};
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::common_members::apart::CommonMembers;
+use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::memory::sets::Sets;
 use crate::flow::request::ProtectedSet;
 use crate::flow::stored::ReplayedDocuments;
@@ -83,6 +84,21 @@ impl RunDocuments {
     ) -> RunDocuments {
         let work = work_items(&inputs, &replays, workers);
         RunDocuments { catalogue, inputs, replays, work, protected, ignored: OnceLock::new() }
+    }
+
+    /// What a worker takes in next, whose last documents were those of file number `last`; `None` if nothing is left. What
+    /// another worker has been given may be read together with it.
+    ///
+    /// # Errors
+    /// Those of [`UnitQueue::take`].
+    pub fn take(&self, queue: &UnitQueue, last: Option<u32>) -> Result<Option<WorkItem>> {
+        let next = || queue.take().map(|at| self.work.get(at).cloned());
+        let unit = |item: &Option<WorkItem>| match item {
+            Some(WorkItem::Unit(at)) => Some(*at),
+            _ => None,
+        };
+        let taken = self.inputs.take(next, unit)?;
+        Ok(taken.or_else(|| self.inputs.unit_to_join(last).map(WorkItem::Unit)))
     }
 
     /// From now on these members are none that two sets share.

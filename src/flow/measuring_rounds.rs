@@ -38,7 +38,7 @@ pub fn in_rounds(
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
 ) -> Result<Vec<Rc<RefCell<Pile<Candidate>>>>> {
-    if !may_be_divided(run) {
+    if !(may_be_divided(run) && compressed_sources(run) == 0) {
         return Ok(vec![candidates]);
     }
     let connected = shared(&run.connected, || Connected::new(run.documents.catalogue.doc_limit()));
@@ -70,7 +70,7 @@ pub fn in_rounds(
     Ok(piles.into_iter().map(|pile| Rc::new(RefCell::new(pile))).collect())
 }
 
-/// Whether sets are needed only until their candidates are measured, and texts can be read again from any place on. Other
+/// Whether sets are needed only until their candidates are measured, and all texts can be read again here. Other
 /// processes are not asked: what they hold of sets is bounded by what crosses.
 pub fn may_be_divided(run: &RunParts) -> bool {
     run.sets.stored().is_none()
@@ -85,12 +85,22 @@ pub fn is_first_load(run: &RunParts) -> bool {
 
 fn can_be_divided(run: &RunParts) -> bool {
     let context = &run.context;
-    let plain = |compression| compression == Compression::None;
     context.topology.processes() == 1
         && context.measured_on_sets()
         && context.rule.is_some_and(AcceptanceRule::is_sized)
         && context.cap_of_keys() == 0
-        && run.documents.inputs.sources.iter().all(|source| plain(source.compression))
+}
+
+/// Whether each worker may read its own texts once more, wherever they are. A compressed file is then decompressed by each worker
+/// that has some of it, where otherwise those do whose documents are in it: they are the same ones where files are few.
+pub fn may_each_read(run: &RunParts) -> bool {
+    let workers = run.context.topology.workers();
+    workers == 1 || compressed_sources(run) < workers
+}
+
+fn compressed_sources(run: &RunParts) -> usize {
+    let sources = run.documents.inputs.sources.iter();
+    sources.filter(|source| source.compression != Compression::None).count()
 }
 
 /// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bytes::LineStream;
 use super::field::Fields;
 use super::format::Numbering;
 use super::record::{Record, Refusal, Sink};
@@ -73,6 +74,11 @@ pub(super) trait Codec {
     /// The records of a unit. Opening must not touch the file.
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records>;
 
+    /// What reads records of lines that workers take in turn of a compressed file, where records are lines.
+    fn line_reader(&self) -> Option<LineReader> {
+        None
+    }
+
     /// Copies the members of an archive that hold records of their own.
     fn copy_apart(&self, _: &Source, _: &mut dyn TakeCopies) -> io::Result<()> {
         Ok(())
@@ -128,6 +134,9 @@ pub(super) type TakeAgain<'a> = dyn FnMut(usize, &Record<'_>) -> Result<()> + 'a
 
 /// Reads records of a source again, as [`reread_records`](super::reread_records) has it.
 pub(super) type Rereader = Box<dyn Fn(&Source, u32, &[u64], &Fields, &mut TakeAgain<'_>) -> Result<()>>;
+
+/// What reads the records of the file of that number: a worker's share of its lines.
+pub(super) type LineReader = fn(u32, Arc<LineStream>, Arc<Fields>) -> Box<dyn Records>;
 
 /// The records of a unit, read step by step: a step is about a mebibyte.
 pub(super) trait Records: Send {

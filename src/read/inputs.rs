@@ -1,10 +1,15 @@
 //! The inputs of a run, divided into units, and what reads them: all texts of all inputs go through [`RunInputs::read`].
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::bytes::LineStream;
+use super::codec::LineReader;
 use super::field::Fields;
+use super::format::Compression;
+use super::formats::codec;
 use super::record::Sink;
 use super::rejected::{Refused, Rejected};
 use super::source::{Extent, Source, Unit};
@@ -43,6 +48,10 @@ pub struct RunInputs {
     /// What one worker reads at a stretch, in document order.
     pub units: Vec<Unit>,
     part: Part,
+    /// The units that workers of this process can read together.
+    streams: BTreeMap<usize, (Arc<LineStream>, LineReader)>,
+    /// Held by the worker that is being given a unit.
+    taking: Mutex<()>,
     /// Lines read of each unit.
     unit_lines: Vec<AtomicU64>,
     /// Lines of a file before each of its units; known once all is read.
@@ -54,7 +63,49 @@ impl RunInputs {
     pub fn new(sources: Vec<Source>, fields: Arc<Fields>, part: Part, unit_bytes: u64) -> RunInputs {
         let units = units(&sources, part.extent, unit_bytes);
         let unit_lines = units.iter().map(|_| AtomicU64::new(0)).collect();
-        RunInputs { sources, fields, units, part, unit_lines, lines_before: OnceLock::new() }
+        let streams = (0..)
+            .zip(&units)
+            .filter_map(|(at, unit)| Some((at, line_stream(&sources[unit.file as usize], &fields)?)));
+        RunInputs {
+            streams: streams.collect(),
+            taking: Mutex::new(()),
+            sources,
+            fields,
+            units,
+            part,
+            unit_lines,
+            lines_before: OnceLock::new(),
+        }
+    }
+
+    /// What `next` gives a worker of this process to read, of which `unit` says which unit it is. Whoever is given nothing
+    /// knows afterwards what the others were given.
+    ///
+    /// # Errors
+    /// What `next` gives.
+    pub fn take<T>(
+        &self,
+        next: impl FnOnce() -> Result<T>,
+        unit: impl FnOnce(&T) -> Option<usize>,
+    ) -> Result<T> {
+        if self.streams.is_empty() {
+            return next();
+        }
+        let _taking = self.taking.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = next()?;
+        if let Some((stream, _)) = unit(&taken).and_then(|at| self.streams.get(&at)) {
+            stream.begin();
+        }
+        Ok(taken)
+    }
+
+    /// A unit that another worker of this process reads and this one can read with it; it has read file number `after`
+    /// last. A worker takes documents in their order, so it never goes back.
+    pub fn unit_to_join(&self, after: Option<u32>) -> Option<usize> {
+        let open = |(at, (stream, _)): (&usize, &(Arc<LineStream>, LineReader))| {
+            (after.is_none_or(|after| self.units[*at].file > after) && stream.is_open()).then_some(*at)
+        };
+        self.streams.iter().find_map(open)
     }
 
     /// Hands the records of the units that `next` gives to `sink`, until `next` is behind the last of them. After about
@@ -69,16 +120,19 @@ impl RunInputs {
         next: impl Fn() -> Result<usize>,
         mut step: impl FnMut(&mut S) -> Result<bool>,
     ) -> Result<()> {
-        let mut earlier = None;
+        let (mut earlier, mut file) = (None, None);
         loop {
-            let at = next()?;
-            if at >= self.units.len() || !self.read_unit(at, &mut earlier, sink, progress, &mut step)? {
+            let taken = self.take(&next, |at| Some(*at))?;
+            let taken = Some(taken).filter(|at| *at < self.units.len());
+            let Some(at) = taken.or_else(|| self.unit_to_join(file)) else { return Ok(()) };
+            if !self.read_unit(at, &mut earlier, sink, progress, &mut step)? {
                 return Ok(());
             }
+            file = Some(self.units[at].file);
         }
     }
 
-    /// Hands the records of a unit to `sink`; whether to go on, as `step` says after about each mebibyte. Units that a
+    /// Hands the records of a unit to `sink`, or this worker's share of them if it reads the unit together with others; whether to go on, as `step` says after about each mebibyte. Units that a
     /// worker reads one after the other share what `earlier` holds.
     ///
     /// # Errors
@@ -96,8 +150,12 @@ impl RunInputs {
     ) -> Result<bool> {
         let (unit, metrics) = (&self.units[at], progress.metrics());
         metrics.add(Metric::Units, 1);
-        let source = &self.sources[unit.file as usize];
-        let mut reader = UnitReader::open_after(earlier, source, unit, Arc::clone(&self.fields));
+        let (source, fields) = (&self.sources[unit.file as usize], Arc::clone(&self.fields));
+        let stream = self.streams.get(&at).filter(|(stream, _)| stream.is_begun());
+        let mut reader = match stream {
+            Some(lines) => UnitReader::of_lines(unit.file, lines, fields),
+            None => UnitReader::open_after(earlier, source, unit, fields),
+        };
         let (mut bytes, mut documents) = (0, sink.documents());
         loop {
             let more = reader.advance(sink)?;
@@ -189,5 +247,105 @@ impl RunInputs {
             before
         };
         self.units.iter().zip(&self.unit_lines).map(before).collect()
+    }
+}
+
+/// The lines of a compressed file, if records are lines.
+pub(super) fn line_stream(source: &Source, fields: &Fields) -> Option<(Arc<LineStream>, LineReader)> {
+    let reader = codec(source.format).line_reader().filter(|_| source.compression != Compression::None)?;
+    let longest = fields.max_record_bytes.min(fields.room.most());
+    Some((Arc::new(LineStream::new(source, &fields.room, longest)), reader))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::mem;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::thread;
+
+    use super::*;
+    use crate::read::{BLOCK, Input, Record, Refusal, discover};
+
+    /// What a worker takes of inputs.
+    #[derive(Default)]
+    struct Worker {
+        positions: Vec<Position>,
+        refused: Vec<Refused>,
+    }
+
+    impl Sink for Worker {
+        fn document(&mut self, record: &Record<'_>) {
+            self.positions.push(record.position);
+        }
+
+        fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+            self.refused.push(Refused { position, line, refusal });
+        }
+    }
+
+    impl DocumentSink for Worker {
+        fn documents(&self) -> u64 {
+            self.positions.len() as u64
+        }
+    }
+
+    #[test]
+    fn whoever_has_nothing_to_read_takes_part_of_a_compressed_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (per_file, workers) = (3 * BLOCK / 20, 4);
+        let content = |file: usize| {
+            let lines = (0..per_file).map(|n| format!("{{\"text\": \"{file} {}\"}}\n", n * 7919 % 10_007));
+            let mut content = lines.collect::<String>();
+            content.push_str("{oops\n");
+            content.into_bytes()
+        };
+        let write = |(file, name): (usize, &str)| {
+            let (path, content) = (folder.path().join(name), content(file));
+            let packed = zstd::encode_all(&content[..], 1).expect("compressed");
+            fs::write(&path, if name.ends_with("zst") { &packed } else { &content }).expect("written");
+            path.to_str().expect("UTF-8").to_owned()
+        };
+        let names: Vec<String> =
+            ["a.jsonl.zst", "b.jsonl", "c.jsonl.zst"].into_iter().enumerate().map(write).collect();
+        let sources = discover(&names, folder.path()).expect("found").sources;
+        let bytes: u64 = sources.iter().map(|source| source.bytes).sum();
+        let inputs = RunInputs::new(
+            sources,
+            Arc::new(Fields::of(&Input::default()).expect("paths")),
+            Part::ALL,
+            u64::MAX,
+        );
+        let (progress, next) = (Progress::default(), AtomicUsize::new(0));
+        // All have begun before any is done.
+        let barrier = Barrier::new(workers);
+        let read = || {
+            let mut worker = Worker::default();
+            let mut is_first = true;
+            let step = |_: &mut Worker| {
+                if mem::take(&mut is_first) {
+                    barrier.wait();
+                }
+                Ok(true)
+            };
+            inputs.read(&mut worker, &progress, || Ok(next.fetch_add(1, Relaxed)), step).expect("read");
+            worker
+        };
+        let done: Vec<Worker> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers).map(|_| scope.spawn(read)).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        for worker in &done {
+            assert!(!worker.positions.is_empty(), "nothing for one of {workers}");
+            assert!(worker.positions.is_sorted_by(|a, b| a < b));
+        }
+        assert_eq!(done.iter().map(|worker| worker.positions.len()).sum::<usize>(), 3 * per_file);
+        let mut refused: Vec<Refused> = done.into_iter().flat_map(|worker| worker.refused).collect();
+        refused.sort_by_key(|refused| refused.position);
+        let lines: Vec<u64> = inputs.rejected(&refused).iter().map(|rejected| rejected.line).collect();
+        assert_eq!(lines, [per_file as u64 + 1; 3]);
+        assert_eq!((0..3).map(|file| inputs.lines_read(file)).collect::<Vec<_>>(), [per_file as u64 + 1; 3]);
+        assert_eq!(progress.now().1, bytes);
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::inputs::line_stream;
 use super::*;
 use crate::document::Position;
 
@@ -77,7 +78,29 @@ fn read(source: &Source, target: u64, max: usize) -> (Vec<(u32, Seen)>, u64) {
     if source.compression == Compression::None {
         assert_eq!(text, source.bytes);
     }
+    if let Some(shared) = read_in_turn(source, max, 2) {
+        assert!(shared == (all.clone(), before), "by two workers: {shared:?}, alone {all:?}");
+    }
     (all, before)
+}
+
+/// The same of a compressed file of lines, by so many workers in turn.
+fn read_in_turn(source: &Source, max: usize, workers: usize) -> Option<(Vec<(u32, Seen)>, u64)> {
+    let fields = Arc::new(fields(max));
+    let lines = line_stream(source, &fields)?;
+    lines.0.begin();
+    let mut readers: Vec<UnitReader> =
+        (0..workers).map(|_| UnitReader::of_lines(0, &lines, Arc::clone(&fields))).collect();
+    let (mut sink, mut open) = (Collect::default(), true);
+    while open {
+        assert!(lines.0.is_open());
+        open =
+            readers.iter_mut().fold(true, |open, reader| reader.advance(&mut sink).expect("no bug") && open);
+    }
+    assert!(!lines.0.is_open());
+    assert_eq!(readers.iter().map(UnitReader::bytes).sum::<u64>(), source.bytes);
+    assert!(readers.iter().all(|reader| reader.lines() == readers[0].lines()));
+    Some((sink.seen, readers[0].lines()))
 }
 
 /// The same by the simplest means.
@@ -186,6 +209,9 @@ proptest! {
             let packed = source(&folder, &format!("a.jsonl.{end}"), &pack(&content));
             prop_assert!(packed.compression != Compression::None);
             prop_assert_eq!(&read(&packed, 1, 200), &expected, "{}", end);
+            for workers in [1, 3] {
+                prop_assert_eq!(&read_in_turn(&packed, 200, workers).expect("lines"), &expected, "{}", end);
+            }
         }
     }
 }

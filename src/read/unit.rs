@@ -3,7 +3,8 @@
 use crate::limits::sized;
 use std::sync::Arc;
 
-use super::codec::Records;
+use super::bytes::LineStream;
+use super::codec::{LineReader, Records};
 use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
@@ -82,6 +83,15 @@ impl UnitReader {
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
         UnitReader { file, records: codec(source.format).records(file, source, unit, fields) }
+    }
+
+    /// A reader of a worker's share of the lines of `stream`, which is file number `file`.
+    pub(super) fn of_lines(
+        file: u32,
+        (stream, reader): &(Arc<LineStream>, LineReader),
+        fields: Arc<Fields>,
+    ) -> UnitReader {
+        UnitReader { file, records: reader(file, Arc::clone(stream), fields) }
     }
 
     /// The same, with what the reader of an earlier unit of the same inputs and fields has at hand.

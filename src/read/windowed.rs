@@ -114,6 +114,18 @@ impl Numbers {
         self.longest == self.max_record_bytes || bytes > self.max_record_bytes as u64
     }
 
+    /// Whether reading may go on.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a record for which the memory has no room; [`Error::Interrupted`] where none was given a turn.
+    pub(super) fn check(&mut self, source: &Source) -> Result<()> {
+        self.stopped.take().map_or(Ok(()), Err)?;
+        match self.unfit {
+            Some((place, bytes)) => Err(Error::input(&source.path, self.room.refusal(place, bytes))),
+            None => Ok(()),
+        }
+    }
+
     /// The position of what starts at an offset. Offsets are bounded where sources are opened; a refusal may stand
     /// right after the last byte allowed.
     pub(super) fn position(&self, offset: u64) -> Position {
@@ -158,6 +170,34 @@ pub(super) fn carries(error: &io::Error) -> bool {
     error.get_ref().and_then(|within| within.downcast_ref::<Error>()).is_some()
 }
 
+/// Why the rest of a file is refused, of which `good` bytes could be read.
+pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> Refusal {
+    // The system fails to read; a decoder fails to make sense of what was read.
+    if source.compression == Compression::None || error.raw_os_error().is_some() {
+        return Refusal::Unreadable(error.to_string());
+    }
+    let why = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
+        _ => error.to_string(),
+    };
+    Refusal::Truncated(format!("{why}, after {good} decompressed bytes"))
+}
+
+/// What a file is refused for from some place on.
+///
+/// # Errors
+/// What is no fault of the file, and ends the run.
+pub(super) fn fault_of_file(source: &Source, fault: ReadFault) -> Result<io::Error> {
+    match fault {
+        ReadFault::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Err(Error::input(&source.path, error.to_string()))
+        }
+        ReadFault::Io(error) if carries(&error) => Err(Error::io(&source.path, "read", error)),
+        ReadFault::Io(error) => Ok(error),
+        ReadFault::Panic(what) => Err(Error::Worker(what)),
+    }
+}
+
 impl<S: Splitter> Windowed<S> {
     pub(super) fn new(source: &Source, unit: &Unit, splitter: S) -> Windowed<S> {
         let span = Span { unit: *unit, first: unit.start, cursor: unit.start };
@@ -182,18 +222,7 @@ impl<S: Splitter> Windowed<S> {
 
     /// Refuses the rest of the file, which begins with the record at `start`; `good` bytes could be read.
     fn fault(&mut self, start: u64, good: u64, error: &io::Error, sink: &mut dyn Sink) {
-        let compressed = self.source.compression != Compression::None;
-        // The system fails to read; a decoder fails to make sense of what was read.
-        let refusal = if compressed && error.raw_os_error().is_none() {
-            let why = match error.kind() {
-                io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
-                _ => error.to_string(),
-            };
-            Refusal::Truncated(format!("{why}, after {good} decompressed bytes"))
-        } else {
-            Refusal::Unreadable(error.to_string())
-        };
-        self.splitter.numbers().refuse(start, refusal, sink);
+        self.splitter.numbers().refuse(start, refusal_of_rest(&self.source, good, error), sink);
     }
 }
 
@@ -225,25 +254,15 @@ impl<S: Splitter> Records for Windowed<S> {
                     self.give_back(&mut window);
                     self.window = Some(window);
                 }
-                let numbers = self.splitter.numbers();
-                numbers.stopped.take().map_or(Ok(()), Err)?;
-                if let Some((place, bytes)) = numbers.unfit {
-                    return Err(Error::input(&self.source.path, numbers.room.refusal(place, bytes)));
-                }
+                self.splitter.numbers().check(&self.source)?;
             }
-            Err(ReadFault::Io(error)) if error.kind() == io::ErrorKind::OutOfMemory => {
-                return Err(Error::input(&self.source.path, error.to_string()));
-            }
-            Err(ReadFault::Io(error)) if carries(&error) => {
-                return Err(Error::io(&self.source.path, "read", error));
-            }
-            Err(ReadFault::Io(error)) => {
+            Err(fault) => {
+                let error = fault_of_file(&self.source, fault)?;
                 if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {
                     self.span.cursor = window.read_to();
                     self.fault(start, window.read_to(), &error, sink);
                 }
             }
-            Err(ReadFault::Panic(what)) => return Err(Error::Worker(what)),
         }
         Ok(!self.done)
     }

@@ -148,16 +148,18 @@ impl Intake {
         let (context, inputs) = (Arc::clone(&self.context), &documents.inputs);
         let progress = &context.status.progress;
         self.room = inputs.fields.room.clone();
-        let mut earlier = None;
+        let (mut earlier, mut last) = (None, None);
         loop {
-            let goes_on = match documents.work.get(queue.take()?) {
-                None => false,
-                Some(WorkItem::Stored(file, some)) => {
+            let Some(item) = documents.take(queue, last)? else { return Ok(()) };
+            let goes_on = match &item {
+                WorkItem::Stored(file, some) => {
+                    last = Some(*file);
                     let replay = &*documents.replays[file];
                     self.replay(replay, *file, some.clone(), &mut send)?;
                     self.stepped(&mut send)?
                 }
-                Some(WorkItem::Unit(at)) => {
+                WorkItem::Unit(at) => {
+                    last = Some(inputs.units[*at].file);
                     inputs.read_unit(*at, &mut earlier, self, progress, &mut |intake: &mut Intake| {
                         if let Some((position, why)) = intake.unfit.take() {
                             return Err(Error::input(&inputs.sources[position.file() as usize].path, why));

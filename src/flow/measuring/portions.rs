@@ -11,7 +11,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::exchange_all;
-use crate::flow::measuring_rounds::{is_first_load, may_be_divided};
+use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_each_read};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
@@ -36,7 +36,8 @@ pub fn divide(
     is_hot: bool,
 ) -> Result<bool> {
     // Stored documents have no texts to be read in order.
-    if !(may_be_divided(run) || is_first_load(run)) || run.documents.are_replayed() {
+    let is_divided = (may_be_divided(run) || is_first_load(run)) && may_each_read(run);
+    if !is_divided || run.documents.are_replayed() {
         return Ok(false);
     }
     let workers = run.context.topology.workers();

@@ -2,6 +2,7 @@
 
 mod archive;
 mod filter;
+mod gzip;
 mod job;
 mod lz4;
 mod members;
@@ -58,9 +59,10 @@ pub struct KeptTally {
 /// A removed line goes with its newline; a plain-text source with any removed offset goes as a whole. What stands before
 /// all records of a file, as the header of CSV does, is in both.
 ///
-/// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Large
-/// uncompressed files are divided among the workers. Progress is counted in bytes of the sources on disk. Other processes
-/// take part with [`assist_kept`]. What is decoded to be written again has to fit in some room.
+/// A compressed source that loses nothing is copied as it is; any other is compressed anew by one worker. Where there are
+/// fewer of them than workers, gzip and Zstandard are compressed on several threads. Large uncompressed files are divided
+/// among the workers. Progress is counted in bytes of the sources on disk. Other processes take part with [`assist_kept`].
+/// What is decoded to be written again has to fit in some room.
 ///
 /// # Errors
 /// [`Error::Changed`] if a source is not what it was when it was opened, before or after; [`Error::Input`] if a name leads
@@ -241,12 +243,20 @@ impl KeptWriter<'_> {
 
     /// Does all jobs of a list; returns the bytes that all processes have written.
     fn work_some(&self, jobs: &[Job]) -> Result<u64> {
+        let threads = self.packing_threads(jobs);
         let work = |buffer: &mut Vec<u8>, i: usize| {
-            let bytes = self.work(&jobs[i], buffer)?;
+            let bytes = self.work(&jobs[i], threads, buffer)?;
             // What is put into an archive counts there.
             Ok(if self.nesting.is_inside(jobs[i].source()) { 0 } else { bytes })
         };
         hand_out_among(jobs.len(), self.hands, || self.buffer(), work, |sum, bytes| sum + bytes)
+    }
+
+    /// How many threads compress each source that is compressed anew: where there are few, those of workers that have none.
+    fn packing_threads(&self, jobs: &[Job]) -> usize {
+        let is_packed = |job: &&Job| matches!(job, Job::Whole { source } if !self.is_copied(*source));
+        let packed = jobs.iter().filter(is_packed).count();
+        (self.hands.all() / packed.max(1)).clamp(1, self.hands.workers.max(1))
     }
 
     /// Creates all folders; returns the sources that leave a file.
@@ -376,7 +386,7 @@ impl KeptWriter<'_> {
     }
 
     /// Does a job; returns the bytes written.
-    fn work(&self, job: &Job, buffer: &mut [u8]) -> Result<u64> {
+    fn work(&self, job: &Job, threads: usize, buffer: &mut [u8]) -> Result<u64> {
         match *job {
             Job::Piece { source, piece } => self.copy_piece(source, piece, buffer),
             #[cfg(feature = "parquet")]
@@ -388,7 +398,7 @@ impl KeptWriter<'_> {
             Job::Archive { source } | Job::Composed { source } => self.archives().compose(source),
             Job::Whole { source } => {
                 self.sources[source].unchanged()?;
-                let bytes = self.write_whole(source, buffer)?;
+                let bytes = self.write_whole(source, threads, buffer)?;
                 self.sources[source].unchanged()?;
                 Ok(bytes)
             }
@@ -420,7 +430,7 @@ impl KeptWriter<'_> {
         }
     }
 
-    fn write_whole(&self, source: usize, buffer: &mut [u8]) -> Result<u64> {
+    fn write_whole(&self, source: usize, threads: usize, buffer: &mut [u8]) -> Result<u64> {
         let target = self.target(source);
         let failed = |e| Error::io(&target, "write", e);
         let mut output = File::create_new(&target).map_err(|e| Error::io(&target, "create", e))?;
@@ -439,9 +449,8 @@ impl KeptWriter<'_> {
         let len = self.chosen.ends[source];
         let mut metered =
             Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
-        let mut packer =
-            Packer::new(self.sources[source].format, self.sources[source].compression, &mut metered)
-                .map_err(failed)?;
+        let Source { format, compression, .. } = self.sources[source];
+        let mut packer = Packer::with_threads(format, compression, threads, &mut metered).map_err(failed)?;
         self.write_header(source, &mut packer)?;
         self.pump(source, &mut *input, &mut packer, &mut filter, len, buffer)?;
         packer.finish().map_err(failed)?;

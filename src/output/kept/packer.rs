@@ -5,14 +5,22 @@ use std::io::{self, Write};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 use lzma_rust2::{XzOptions, XzWriter};
+use zstd::zstd_safe::CParameter;
 
+use super::gzip::GzipWriter;
 use super::lz4::Lz4Writer;
+use crate::limits::sized;
 use crate::read::{Boundaries, Compression, Format, boundaries, packs_records};
+
+/// Bytes of text that a thread compresses at a time. A thread takes about three times as much memory.
+const ZSTD_JOB: u32 = sized(2 << 20, 512 << 10) as u32;
 
 /// Writes a file of a format: compressed as a whole, or each record for itself where that is the custom.
 pub enum Packer<W: Write> {
     /// As a whole.
     Whole(Compressor<W>),
+    /// As a whole, to one gzip member, on several threads.
+    Gzip(Box<GzipWriter<W>>),
     /// Each record for itself.
     Records(RecordPacker<W>),
 }
@@ -36,6 +44,32 @@ impl<W: Write> Packer<W> {
         })
     }
 
+    /// A packer that has gzip and Zstandard compressed by so many threads of their own, at least one. What it writes does not
+    /// depend on their number, but is not what [`Packer::new`] would write.
+    ///
+    /// # Errors
+    /// What the encoder says, or the system that starts the threads.
+    pub fn with_threads(
+        format: Format,
+        compression: Compression,
+        threads: usize,
+        out: W,
+    ) -> io::Result<Packer<W>> {
+        if packs_records(format) {
+            return Packer::new(format, compression, out);
+        }
+        match compression {
+            Compression::Gzip => GzipWriter::new(out, threads).map(|writer| Packer::Gzip(Box::new(writer))),
+            Compression::Zstd => {
+                let mut encoder = zstd_encoder(out)?;
+                encoder.set_parameter(CParameter::JobSize(ZSTD_JOB))?;
+                encoder.multithread(u32::try_from(threads.max(1)).unwrap_or(u32::MAX))?;
+                Ok(Packer::Whole(Compressor::Zstd(encoder)))
+            }
+            _ => Packer::new(format, compression, out),
+        }
+    }
+
     /// Writes what is left, and gives back what was written to.
     ///
     /// # Errors
@@ -43,6 +77,7 @@ impl<W: Write> Packer<W> {
     pub fn finish(self) -> io::Result<W> {
         match self {
             Packer::Whole(file) => file.finish(),
+            Packer::Gzip(file) => file.finish(),
             Packer::Records(records) => records.finish(),
         }
     }
@@ -52,6 +87,7 @@ impl<W: Write> Write for Packer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Packer::Whole(file) => file.write(bytes),
+            Packer::Gzip(file) => file.write(bytes),
             Packer::Records(records) => records.write(bytes),
         }
     }
@@ -59,9 +95,17 @@ impl<W: Write> Write for Packer<W> {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Packer::Whole(file) => file.flush(),
+            Packer::Gzip(file) => file.flush(),
             Packer::Records(records) => records.flush(),
         }
     }
+}
+
+/// An encoder of one Zstandard frame with a checksum.
+fn zstd_encoder<W: Write>(out: W) -> io::Result<zstd::stream::write::Encoder<'static, W>> {
+    let mut encoder = zstd::stream::write::Encoder::new(out, 3)?;
+    encoder.include_checksum(true)?;
+    Ok(encoder)
 }
 
 /// Compresses what is written to it.
@@ -85,11 +129,7 @@ impl<W: Write> Compressor<W> {
         Ok(match compression {
             Compression::None => Compressor::None(out),
             Compression::Gzip => Compressor::Gzip(GzEncoder::new(out, flate2::Compression::default())),
-            Compression::Zstd => {
-                let mut encoder = zstd::stream::write::Encoder::new(out, 3)?;
-                encoder.include_checksum(true)?;
-                Compressor::Zstd(encoder)
-            }
+            Compression::Zstd => Compressor::Zstd(zstd_encoder(out)?),
             Compression::Bzip2 => Compressor::Bzip2(BzEncoder::new(out, bzip2::Compression::default())),
             // The default preset takes 94 MiB, this one 17.
             Compression::Xz => Compressor::Xz(Box::new(XzWriter::new(out, XzOptions::with_preset(2))?)),

@@ -3,6 +3,7 @@
 mod counted_write;
 mod decoder;
 mod digest;
+mod line_stream;
 mod lz4;
 mod members;
 mod open;
@@ -23,6 +24,7 @@ pub use room::{RecordCost, RecordRoom};
 pub use zstd_window::admit_windows;
 
 pub(super) use decoder::ReadFault;
+pub(super) use line_stream::{LineStream, TakenLines};
 pub(super) use read_ahead::USUAL_ROOM;
 pub(super) use room::Turn;
 pub(super) use window::Window;

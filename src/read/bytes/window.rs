@@ -114,6 +114,22 @@ impl Window {
         Ok(self.end - old)
     }
 
+    /// Takes the first `count` pending bytes out, in what they stand in; the others go on in `into`, whatever that holds.
+    pub(in crate::read) fn take(&mut self, count: usize, mut into: Vec<u8>) -> Vec<u8> {
+        let (start, middle) = (self.start, self.start + count.min(self.end - self.start));
+        let rest = self.end - middle;
+        if into.len() < rest {
+            into.resize(rest, 0);
+        }
+        into[..rest].copy_from_slice(&self.data[middle..self.end]);
+        let mut taken = std::mem::replace(&mut self.data, into);
+        taken.truncate(middle);
+        taken.drain(..start);
+        self.offset += taken.len() as u64;
+        (self.start, self.end) = (0, rest);
+        taken
+    }
+
     /// Gives back what a long record took.
     pub(in crate::read) fn shrink(&mut self) {
         let mut data = Vec::with_capacity(self.end - self.start + BLOCK);

@@ -1,15 +1,19 @@
 //! JSON Lines: a record is a line, and a line belongs to the unit in which its first byte lies.
 
+mod line_records;
+mod shared_lines;
+
 use std::io;
 use std::sync::Arc;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use memchr::{memchr, memrchr};
 
+use self::line_records::LineRecords;
+use self::shared_lines::SharedLines;
 use super::extract::Extractor;
 use crate::document::Position;
-use crate::read::BOM;
 use crate::read::bytes::Window;
-use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
+use crate::read::codec::{Boundaries, Certainty, Codec, LineReader, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
@@ -53,10 +57,13 @@ impl Codec for JsonLines {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        let numbers = Numbers::new(file, &fields);
         let state = if unit.start == 0 { LineState::Within } else { LineState::Before };
-        let lines = LineRecords { numbers, fields, extractor: Extractor::default() };
+        let lines = LineRecords::new(file, fields);
         Box::new(Windowed::new(source, unit, LineSplitter { state, lines, searched: 0 }))
+    }
+
+    fn line_reader(&self) -> Option<LineReader> {
+        Some(|file, stream, fields| Box::new(SharedLines::new(file, stream, fields)))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
@@ -175,7 +182,7 @@ impl Splitter for LineSplitter {
     }
 
     fn rest(&mut self) {
-        self.lines.extractor = Extractor::default();
+        self.lines.rest();
     }
 }
 
@@ -209,62 +216,5 @@ impl LineSplitter {
         self.searched = 0;
         span.cursor = window.offset();
         window.offset() < span.unit.end
-    }
-}
-
-/// Makes records of lines, and counts them.
-struct LineRecords {
-    numbers: Numbers,
-    fields: Arc<Fields>,
-    extractor: Extractor,
-}
-
-impl LineRecords {
-    /// Hands on lines, the last of which may lack its end.
-    fn lines(&mut self, offset: u64, lines: &[u8], sink: &mut dyn Sink) {
-        // One check for all; only where it fails, one for each.
-        let checked = std::str::from_utf8(lines).ok();
-        let mut start = 0;
-        for end in memchr_iter(b'\n', lines).chain((!lines.ends_with(b"\n")).then_some(lines.len())) {
-            if start < lines.len() {
-                let line = &lines[start..end];
-                let text = checked.and_then(|text| text.get(start..end));
-                self.line(offset + start as u64, line, text, sink);
-            }
-            start = end + 1;
-        }
-    }
-
-    /// Hands on one line without its end; `text` is the same, if it was checked.
-    fn line(&mut self, offset: u64, line: &[u8], text: Option<&str>, sink: &mut dyn Sink) {
-        let bom = if offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
-        let line = &line[bom..];
-        if line.len() > self.numbers.longest() {
-            return self.numbers.too_long(offset, line.len() as u64, sink);
-        }
-        if sink.skips_next(line.len()) {
-            self.numbers.count = self.numbers.next();
-            return;
-        }
-        let text = match text.and_then(|text| text.get(bom..)) {
-            Some(text) => text,
-            None => match std::str::from_utf8(line) {
-                Ok(text) => text,
-                Err(_) => return self.numbers.refuse(offset, Refusal::NotUtf8, sink),
-            },
-        };
-        let number = self.numbers.next();
-        if text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-            self.numbers.count = number;
-            return;
-        }
-        let position = self.numbers.position(offset);
-        match self.extractor.record(&self.fields, position, number, text) {
-            Ok(record) => {
-                self.numbers.count = number;
-                sink.document(&record);
-            }
-            Err(refusal) => self.numbers.refuse(offset, refusal, sink),
-        }
     }
 }
