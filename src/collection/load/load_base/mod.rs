@@ -223,7 +223,7 @@ struct IdCache {
 /// sought from where it should stand: halving all of them would wait for memory at each step.
 fn is_among(pairs: &[(u64, u64)], pair: (u64, u64)) -> bool {
     let share = pair.0 << ID_CACHES.ilog2();
-    let middle = (u128::from(share) * pairs.len() as u128 >> 64) as usize;
+    let middle = ((u128::from(share) * pairs.len() as u128) >> 64) as usize;
     let mut step = 8;
     let mut low = middle.saturating_sub(step);
     while low > 0 && pairs[low] > pair {
