@@ -24,6 +24,7 @@ use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::settling_rows::share_settling;
 use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
+use crate::flow::measuring::beside_stored::bring_to_stored;
 use crate::flow::measuring::in_order::measure_in_order;
 use crate::flow::measuring::portions::divide;
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
@@ -247,6 +248,7 @@ fn measuring_phase(
     if index == context.topology.local_workers().start {
         status.enter(Stage::Verify, 0);
     }
+    bring_to_stored(worker, run, &candidates);
     if let Some(stored) = run.sets.stored().filter(|_| context.has_signatures()) {
         let alike = drop_unlike(&run.sets, stored, &candidates.borrow());
         alike.map_or_else(|error| status.fail(error), |alike| drop(candidates.replace(alike)));

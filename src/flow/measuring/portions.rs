@@ -115,7 +115,7 @@ fn take_components(
 }
 
 /// Sends candidates to the workers that `route` says, and adds those that come to `received`.
-fn send(
+pub fn send(
     worker: &mut Worker,
     run: &RunParts,
     candidates: &Pile<Candidate>,

@@ -86,6 +86,11 @@ impl<T: Pod> Pile<T> {
         (self.spilled() == 0).then_some(&self.held)
     }
 
+    /// Brings the values that are in memory into the order of what `key` gives.
+    pub fn sort_held<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
+        self.held.sort_unstable_by_key(key);
+    }
+
     /// Puts a batch on the pile.
     pub fn extend(&mut self, batch: &[T]) -> Result<()> {
         if self.held.len() + batch.len() > self.most && !self.held.is_empty() {

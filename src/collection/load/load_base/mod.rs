@@ -197,7 +197,7 @@ fn in_threads<T: Send, U: Send>(
 }
 
 /// One in so many documents looked up one by one costs as much as reading all of them.
-const PAYS: u64 = 256;
+const PAYS: u64 = 64;
 
 /// Bytes of a document that is ids.
 const BYTES: u64 = 16;
@@ -217,6 +217,26 @@ struct IdCache {
     /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
     documents: OnceLock<Vec<(u64, u64)>>,
     filling: Mutex<()>,
+}
+
+/// Whether ascending pairs of words have this one, of which the first words are spread evenly over what begins with the same bits. It is
+/// sought from where it should stand: halving all of them would wait for memory at each step.
+fn is_among(pairs: &[(u64, u64)], pair: (u64, u64)) -> bool {
+    let share = pair.0 << ID_CACHES.ilog2();
+    let middle = ((u128::from(share) * pairs.len() as u128) >> 64) as usize;
+    let mut step = 8;
+    let mut low = middle.saturating_sub(step);
+    while low > 0 && pairs[low] > pair {
+        step *= 2;
+        low = low.saturating_sub(step);
+    }
+    let mut high = (middle + step).min(pairs.len());
+    while high < pairs.len() && pairs[high] < pair {
+        step *= 2;
+        high = (high + step).min(pairs.len());
+    }
+    // What is behind `high` is greater, but for itself.
+    pairs[low..pairs.len().min(high + 1)].binary_search(&pair).is_ok()
 }
 
 /// A lock of which every use is one step.
@@ -266,7 +286,7 @@ impl Stored for LoadBase {
             self.fill(halves.0)?;
         }
         if let Some(ids) = part.documents.get() {
-            return Ok(ids.binary_search(&halves).is_ok());
+            return Ok(is_among(ids, halves));
         }
         let mut unchanged = false;
         self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
@@ -341,5 +361,27 @@ impl Stored for LoadBase {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let written = Arc::clone(&self.written);
         Ok(Box::new(WorkerRun::begin(worker, (writer, records), self.sketches, written)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The obvious twin halves all of them. Words may stand anywhere in their range, however evenly they should.
+        #[test]
+        fn pairs_are_found_where_they_are(
+            pairs in prop::collection::btree_set((prop_oneof![
+                prop::sample::select(vec![0, 1, 1 << 59, 1 << 60, u64::MAX - 1, u64::MAX]), any::<u64>()], 0u64..3), 0..300),
+            others in prop::collection::vec((any::<u64>(), 0u64..3), 0..20),
+        ) {
+            let all: Vec<(u64, u64)> = pairs.into_iter().collect();
+            for pair in all.iter().chain(&others) {
+                prop_assert_eq!(is_among(&all, *pair), all.binary_search(pair).is_ok());
+            }
+        }
     }
 }

@@ -208,6 +208,9 @@ fn bits_at(words: &[u64], at: usize, mask: u64) -> u64 {
     (words[word] >> shift | (next << 1) << (63 - shift)) & mask
 }
 
+/// Rows that are passed over at once.
+const STRIDE: usize = sized(8, 2);
+
 /// The first words of the rows of a page, as far as somebody goes: whoever seeks a row needs half of them.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::collection) struct FirstWords<'a> {
@@ -225,6 +228,15 @@ impl FirstWords<'_> {
     pub(in crate::collection) fn reach(&mut self, word: u64) -> Option<(usize, u64)> {
         let (mut row, mut first, mut at) = (self.row, self.word, self.row * self.gap);
         let mask = mask(self.gap);
+        // Most rows are passed over: gaps that are added up at once need not wait for each other.
+        while self.gap > 0 && first < word && row + STRIDE < self.count {
+            let gaps = (0..STRIDE).map(|number| bits_at(self.body, at + number * self.gap, mask));
+            let next = first.wrapping_add(gaps.fold(0, u64::wrapping_add));
+            if next >= word || next < first {
+                break;
+            }
+            (row, first, at) = (row + STRIDE, next, at + STRIDE * self.gap);
+        }
         while first < word && row < self.count {
             row += 1;
             if self.gap > 0 && row < self.count {

@@ -84,6 +84,25 @@ impl AddressedGroups {
         }
     }
 
+    /// Addresses new postings, of which each is to be paired with as many of what stands behind it as `following` says: first the
+    /// other new ones, then the stored ones, which lead nobody. These stand there once for all.
+    pub fn send_together<T: Grouped>(&mut self, new: &[T], stored: &[T], following: &[u32]) {
+        self.turn += 1;
+        for posting in new {
+            let owner = posting.doc() as usize % self.sent.len();
+            if std::mem::replace(&mut self.turns[owner], self.turn) == self.turn {
+                continue;
+            }
+            let groups = &mut self.sent[owner];
+            groups.docs.extend(new.iter().chain(stored).map(Grouped::doc));
+            groups.following.extend_from_slice(following);
+            groups.following.resize(groups.docs.len(), 0);
+            if !self.local.contains(&owner) {
+                groups.stored_sizes.extend(stored.iter().map(|other| (other.doc(), other.size())));
+            }
+        }
+    }
+
     /// What goes out for this bucket.
     pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
         let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
