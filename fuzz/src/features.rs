@@ -1,7 +1,7 @@
-//! Min-wise features at every level of instructions equal the portable ones.
+//! Min-wise features and shingles at every level of instructions equal the portable ones.
 
 use alike::simd::Simd;
-use alike::sketch::Permutations;
+use alike::sketch::{Permutations, shingles_by};
 
 use crate::{LEVELS, take};
 
@@ -16,6 +16,13 @@ pub fn features(mut data: &[u8]) {
     let mut shingles = Vec::new();
     while !data.is_empty() {
         shingles.push(u64::from_le_bytes(take(&mut data)));
+    }
+    let (mut expected, mut found) = (Vec::new(), vec![7; 3]);
+    for simd in LEVELS.into_iter().chain([Simd::detect()]) {
+        // The same words as tokens of a text.
+        alike::sketch::shingles(&shingles, k, &mut expected);
+        shingles_by(simd, &shingles, k, &mut found);
+        assert_eq!(found, expected, "{simd:?}, runs of {k} of {shingles:x?}");
     }
     let of = |simd, count, shingles: &[u64]| {
         // Dirty on purpose: what stands there is cleared first.

@@ -15,7 +15,7 @@ use super::technique::{Description, MethodSketcher, Needs, Settings, Technique};
 use crate::error::Result;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Evidence, PairTest};
-use crate::sketch::{Rarity, Spread, indexing_key, shingles};
+use crate::sketch::{Rarity, Spread, indexing_key, shingles_by};
 use crate::threshold::Threshold;
 use std::sync::Arc;
 
@@ -81,9 +81,15 @@ impl Technique for Join {
         }
     }
 
-    fn sketcher(&self, settings: &Settings<'_>, tables: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+    fn sketcher(
+        &self,
+        settings: &Settings<'_>,
+        tables: &FrozenTables,
+        simd: Simd,
+    ) -> Box<dyn MethodSketcher> {
         Box::new(Joined {
             ngram: settings.text.ngram,
+            simd,
             measure: self.measure,
             threshold: settings.threshold,
             rarity: Arc::clone(&tables.rarity),
@@ -98,6 +104,7 @@ impl Technique for Join {
 /// The sketcher of [`Join`]: all shingles, the rarest of which are keys.
 struct Joined {
     ngram: usize,
+    simd: Simd,
     measure: JoinMeasure,
     threshold: Threshold,
     rarity: Arc<Rarity>,
@@ -110,7 +117,7 @@ struct Joined {
 
 impl MethodSketcher for Joined {
     fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
-        shingles(tokens, self.ngram, words);
+        shingles_by(self.simd, tokens, self.ngram, words);
         self.spread.sort_distinct(words);
     }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::limits::MAX_MINWISE_VALUES;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Evidence, PairTest};
-use crate::sketch::{Permutations, shingles};
+use crate::sketch::{Permutations, shingles_by};
 
 /// Parameters of `method = "minhash"`: k features of s min-wise values each, r of which must agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +72,7 @@ impl Technique for Minhash {
     fn sketcher(&self, settings: &Settings<'_>, _: &FrozenTables, simd: Simd) -> Box<dyn MethodSketcher> {
         Box::new(MinwiseFeatures {
             ngram: settings.text.ngram,
+            simd,
             minhash: self.clone(),
             permutations: Permutations::new(self.k * self.s, simd),
             shingles: Vec::new(),
@@ -82,6 +83,7 @@ impl Technique for Minhash {
 /// The sketcher of [`Minhash`].
 struct MinwiseFeatures {
     ngram: usize,
+    simd: Simd,
     minhash: Minhash,
     permutations: Permutations,
     shingles: Vec<u64>,
@@ -89,7 +91,7 @@ struct MinwiseFeatures {
 
 impl MethodSketcher for MinwiseFeatures {
     fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
-        shingles(tokens, self.ngram, &mut self.shingles);
+        shingles_by(self.simd, tokens, self.ngram, &mut self.shingles);
         self.permutations.features(&self.shingles, self.minhash.k, self.minhash.s, words);
         words.sort_unstable();
     }

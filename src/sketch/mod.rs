@@ -14,7 +14,7 @@ pub use minwise::Permutations;
 pub use posting_key::{both_keys, indexes, indexing_key, spread};
 pub use rarity::Rarity;
 pub use sampling::{Sampling, Shingles, sample, size_group};
-pub use shingles::{Spread, shingles};
+pub use shingles::{Spread, shingles, shingles_by};
 pub(crate) use shingles::{finish, whole};
 pub use signature::{least_difference, sign, signature_words};
 pub use terms::{Term, TermFinder, length_of, terms_of};

@@ -3,7 +3,7 @@
 
 use crate::system_memory::reserve_apart;
 
-/// Slots of the table, one byte each: it stays in the second-level cache of most machines.
+/// Slots of the table, one byte each.
 const SLOTS: usize = 1 << 22;
 
 /// Members of a set beyond which its rarest are found without scratch.
@@ -16,20 +16,23 @@ const MANY: usize = 1 << 18;
 pub struct Rarity {
     /// What is missing at the end is 0: most methods need no table, and then there are none of its millions of slots.
     counts: Vec<u8>,
+    /// A bit a slot, set where the count is not 0. Most shingles count as rarest, and half a mebibyte stays in the second-level
+    /// cache, which the counts leave: only where the rarest are too few are counts looked up.
+    common: Vec<u64>,
 }
 
 impl Rarity {
     /// The table of a sample: all shingles of its documents, each document's distinct ones in any order.
     pub fn of_sample(mut shingles: Vec<u64>) -> Rarity {
-        let mut table = Rarity { counts: vec![0; SLOTS] };
+        let mut counts = vec![0; SLOTS];
         shingles.sort_unstable();
         for equal in shingles.chunk_by(|a, b| a == b) {
             if equal.len() > 1 {
-                let slot = &mut table.counts[equal[0] as usize & (SLOTS - 1)];
+                let slot: &mut u8 = &mut counts[equal[0] as usize & (SLOTS - 1)];
                 *slot = (*slot).max(equal.len().min(255) as u8);
             }
         }
-        table
+        Rarity::of_bytes(counts)
     }
 
     /// Most bytes of [`Rarity::as_bytes`].
@@ -42,7 +45,16 @@ impl Rarity {
 
     /// The table that [`Rarity::as_bytes`] gave the bytes of; what is missing counts as rarest.
     pub fn of_bytes(bytes: Vec<u8>) -> Rarity {
-        Rarity { counts: bytes }
+        let word =
+            |counts: &[u8]| counts.iter().rev().fold(0, |word, count| word << 1 | u64::from(*count > 0));
+        Rarity { common: bytes.chunks(64).map(word).collect(), counts: bytes }
+    }
+
+    /// 1 if a shingle is not one of the rarest, else 0.
+    fn is_common(&self, shingle: u64) -> usize {
+        let slot = shingle as usize & (SLOTS - 1);
+        let word = self.common.get(slot / 64).copied().unwrap_or(0);
+        (word >> (slot % 64) & 1) as usize
     }
 
     /// How common a shingle is, 0 for the rarest.
@@ -61,17 +73,28 @@ impl Rarity {
         if set.len() > MANY {
             return self.rarest_of_many(set, wanted, keys);
         }
-        for hash in set {
-            match self.rank(*hash) {
-                0 => keys.push(*hash),
-                rank => commoner.push((rank, *hash)),
+        let wanted = wanted.min(set.len());
+        // One place past the last one: each is written, and counted if it is one of the rarest, so that no branch is mispredicted.
+        keys.resize(wanted + 1, 0);
+        let (mut found, mut rest) = (0, set);
+        while found < wanted && !rest.is_empty() {
+            // So few that they cannot be too many.
+            let (next, others) = rest.split_at((wanted - found).min(rest.len()));
+            for hash in next {
+                keys[found] = *hash;
+                found += 1 - self.is_common(*hash);
             }
-            if keys.len() == wanted {
-                return;
-            }
+            rest = others;
         }
-        let missing = wanted.min(set.len()) - keys.len();
-        if missing > 0 && missing < commoner.len() {
+        keys.truncate(found);
+        let missing = wanted - found;
+        if missing == 0 {
+            return;
+        }
+        commoner.extend(
+            set.iter().filter(|hash| self.is_common(**hash) == 1).map(|hash| (self.rank(*hash), *hash)),
+        );
+        if missing < commoner.len() {
             commoner.select_nth_unstable(missing - 1);
         }
         keys.extend(commoner[..missing].iter().map(|(_, hash)| *hash));

@@ -1,17 +1,21 @@
 //! Runs of tokens as 64-bit identities, and sets of them in order.
 
+use crate::simd::Simd;
 use crate::system_memory::reserve_apart;
 
 /// Odd, so that every power of it is invertible modulo 2^64.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The factors of [`finish`].
+const FINISH: [u64; 2] = [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53];
+
 /// A bijection that spreads every bit over the whole word (the finaliser of MurmurHash3).
 #[inline]
 pub(crate) fn finish(mut h: u64) -> u64 {
-    h ^= h >> 33;
-    h = h.wrapping_mul(0xff51_afd7_ed55_8ccd);
-    h ^= h >> 33;
-    h = h.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    for factor in FINISH {
+        h ^= h >> 33;
+        h = h.wrapping_mul(factor);
+    }
     h ^ (h >> 33)
 }
 
@@ -21,6 +25,11 @@ pub(crate) fn finish(mut h: u64) -> u64 {
 /// An identity is the value at [`BASE`] of the polynomial whose coefficients are the token hashes: it rolls, so a
 /// shingle costs two multiplications whatever its length.
 pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
+    shingles_by(Simd::Scalar, tokens, n, out);
+}
+
+/// The same with vector instructions up to `simd`, as far as this machine has them.
+pub fn shingles_by(simd: Simd, tokens: &[u64], n: usize, out: &mut Vec<u64>) {
     out.clear();
     if tokens.is_empty() {
         return;
@@ -32,8 +41,11 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
     if tokens.len() > MANY {
         reserve_apart(out, tokens.len());
     }
+    let done = evaluated(simd, tokens, n, out);
+    let tokens = &tokens[done..];
+    let Some(first) = tokens.get(..n - 1) else { return };
     let oldest = BASE.wrapping_pow(n as u32 - 1);
-    let mut h = tokens[..n - 1].iter().fold(0, |h, t| roll(h, *t));
+    let mut h = first.iter().fold(0, |h, t| roll(h, *t));
     out.extend(tokens.windows(n).map(|window| {
         h = roll(h, window[n - 1]);
         let whole = finish(h);
@@ -41,6 +53,28 @@ pub fn shingles(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
         whole
     }));
 }
+
+/// Appends the identities of as many of the first runs as vector instructions take at a time; how many there are. None of them
+/// waits for the one before: that is sooner than rolling, unless a run is long.
+fn evaluated(simd: Simd, tokens: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if simd == Simd::Avx512
+        && n <= SHORT
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+    {
+        #[expect(unsafe_code, reason = "the only way to call a function compiled for AVX-512")]
+        // SAFETY: the machine has both features the function is compiled for, as the line above just asked.
+        unsafe {
+            avx512::evaluate(tokens, n, out);
+        }
+    }
+    let _ = (simd, tokens, n);
+    out.len()
+}
+
+/// Most tokens of a run that is evaluated by itself.
+const SHORT: usize = 12;
 
 /// The next value of the polynomial.
 #[inline]
@@ -53,6 +87,49 @@ pub(crate) fn whole(tokens: &[u64]) -> u64 {
     let value = tokens.iter().fold(0, |h, t| roll(h, *t));
     // The length sets a short text apart from a shingle whose first coefficients happen to be small.
     finish(value ^ (tokens.len() as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::{
+        __m512i, _mm512_add_epi64, _mm512_mullo_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
+        _mm512_srli_epi64, _mm512_xor_si512,
+    };
+
+    use super::{BASE, FINISH};
+
+    const REGISTERS: usize = 4;
+    /// Runs evaluated together: so many that no multiplication waits for another one.
+    const BLOCK: usize = 8 * REGISTERS;
+
+    /// Appends the identities of the first runs of `n` tokens, whole blocks of them.
+    #[target_feature(enable = "avx512f,avx512dq")]
+    pub(super) fn evaluate(tokens: &[u64], n: usize, out: &mut Vec<u64>) {
+        let runs = (tokens.len() + 1).saturating_sub(n);
+        out.reserve(runs);
+        let base = _mm512_set1_epi64(BASE as i64);
+        let [first, second] = FINISH.map(|factor| _mm512_set1_epi64(factor as i64));
+        for at in (0..runs / BLOCK).map(|block| block * BLOCK) {
+            let mut values = [_mm512_setzero_si512(); REGISTERS];
+            for tokens in tokens[at..].windows(BLOCK).take(n) {
+                let (eights, _) = tokens.as_chunks::<8>();
+                for (value, eight) in values.iter_mut().zip(eights) {
+                    let eight: __m512i = bytemuck::cast(*eight);
+                    *value = _mm512_add_epi64(_mm512_mullo_epi64(*value, base), eight);
+                }
+            }
+            for value in &mut values {
+                let mut h = *value;
+                h = _mm512_xor_si512(h, _mm512_srli_epi64::<33>(h));
+                h = _mm512_mullo_epi64(h, first);
+                h = _mm512_xor_si512(h, _mm512_srli_epi64::<33>(h));
+                h = _mm512_mullo_epi64(h, second);
+                *value = _mm512_xor_si512(h, _mm512_srli_epi64::<33>(h));
+            }
+            let block: [u64; BLOCK] = bytemuck::cast(values);
+            out.extend_from_slice(&block);
+        }
+    }
 }
 
 /// Below this many hashes a plain sort is faster.
@@ -80,8 +157,8 @@ impl Spread {
             return;
         }
         straighten(&mut self.sorted);
-        drop_repeats(&mut self.sorted);
-        std::mem::swap(hashes, &mut self.sorted);
+        let distinct = write_distinct(&self.sorted, hashes);
+        hashes.truncate(distinct);
     }
 
     /// Writes the hashes to `sorted`, in order of their high bits; false if one bucket is crowded.
@@ -113,8 +190,7 @@ impl Spread {
     }
 }
 
-/// Sorts what is almost sorted: one pass that carries the greatest hash along, without branches, puts right most of
-/// what is wrong; insertion does the rest.
+/// Puts right most of what is wrong in what is almost sorted: one pass that carries the greatest hash along, without branches.
 fn straighten(hashes: &mut [u64]) {
     let Some(first) = hashes.first().copied() else { return };
     let mut greatest = first;
@@ -126,29 +202,39 @@ fn straighten(hashes: &mut [u64]) {
     if let Some(last) = hashes.last_mut() {
         *last = greatest;
     }
-    for i in 1..hashes.len() {
-        let hash = hashes[i];
-        let mut at = i;
-        while at > 0 && hashes[at - 1] > hash {
-            hashes[at] = hashes[at - 1];
-            at -= 1;
-        }
-        hashes[at] = hash;
-    }
 }
 
-/// Removes repeats from an ascending list: written always, counted if new, so no branch is mispredicted.
-fn drop_repeats(hashes: &mut Vec<u64>) {
-    let Some(first) = hashes.first().copied() else { return };
-    let (mut distinct, mut last) = (1, first);
-    for i in 1..hashes.len() {
-        let hash = hashes[i];
-        // One place past the last distinct one: where the next one goes, if it is one.
-        hashes[distinct] = hash;
-        distinct += usize::from(hash != last);
-        last = hash;
+/// Writes the distinct ones of almost sorted hashes to the beginning of a list that is as long, ascending; how many there are.
+fn write_distinct(hashes: &[u64], distinct: &mut [u64]) -> usize {
+    let Some((first, rest)) = hashes.split_first() else { return 0 };
+    distinct[0] = *first;
+    let (mut count, mut greatest) = (1, *first);
+    for hash in rest {
+        if *hash < greatest {
+            count += usize::from(insert(&mut distinct[..=count], *hash));
+        } else {
+            // Written always, counted if new, so no branch is mispredicted.
+            distinct[count] = *hash;
+            count += usize::from(*hash != greatest);
+            greatest = *hash;
+        }
     }
-    hashes.truncate(distinct);
+    count
+}
+
+/// Puts a hash in its place among ascending ones, behind which is one place more; false if it is there already.
+fn insert(places: &mut [u64], hash: u64) -> bool {
+    let end = places.len() - 1;
+    let mut at = end;
+    while at > 0 && places[at - 1] > hash {
+        at -= 1;
+    }
+    if at > 0 && places[at - 1] == hash {
+        return false;
+    }
+    places.copy_within(at..end, at + 1);
+    places[at] = hash;
+    true
 }
 
 #[cfg(test)]
@@ -178,6 +264,27 @@ mod tests {
                 prop_assert_eq!(out, from_scratch(&tokens, n));
             } else {
                 prop_assert_eq!(out.len(), 1);
+            }
+        }
+
+        #[test]
+        fn every_level_gives_the_same_shingles(tokens in prop::collection::vec(any::<u64>(), 0..200), n in 1usize..16,
+                                               level in prop::sample::select(vec![Simd::Avx2, Simd::Avx512])) {
+            let (mut plain, mut fast) = (vec![7], vec![8]);
+            shingles(&tokens, n, &mut plain);
+            shingles_by(level, &tokens, n, &mut fast);
+            prop_assert_eq!(plain, fast);
+        }
+
+        #[test]
+        fn distinct_ones_are_written_of_any_disorder(values in prop::collection::vec(0u64..40, 0..80)) {
+            let truth: Vec<u64> = values.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            let mut straightened = values.clone();
+            straighten(&mut straightened);
+            for hashes in [values, straightened] {
+                let mut distinct = vec![9; hashes.len()];
+                let count = write_distinct(&hashes, &mut distinct);
+                prop_assert_eq!(&distinct[..count], &truth);
             }
         }
 

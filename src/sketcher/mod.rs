@@ -10,7 +10,7 @@ use crate::method::FrozenTables;
 use crate::read::Day;
 use crate::simd::Simd;
 use crate::similarity::AcceptanceRule;
-use crate::sketch::{Spread, shingles};
+use crate::sketch::{Spread, shingles_by};
 use crate::text::Tokenizer;
 use method_sketch::MethodSketch;
 
@@ -126,7 +126,7 @@ impl Sketcher {
         if self.config.verify == Verify::Edits {
             self.words.extend_from_slice(tokens);
         } else {
-            shingles(tokens, self.config.text.ngram, &mut self.shingles);
+            shingles_by(self.simd, tokens, self.config.text.ngram, &mut self.shingles);
             self.spread.sort_distinct(&mut self.shingles);
             self.words.extend_from_slice(&self.shingles);
         }
@@ -150,13 +150,13 @@ impl Sketcher {
 
     /// The shingles of the text last read, in the order of the text, repeats included.
     pub fn shingles(&mut self) -> &[u64] {
-        shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
+        shingles_by(self.simd, self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
         &self.shingles
     }
 
     /// The distinct shingles of the text last read, ascending.
     pub fn distinct(&mut self) -> &[u64] {
-        shingles(self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
+        shingles_by(self.simd, self.tokenizer.last(), self.config.text.ngram, &mut self.shingles);
         self.spread.sort_distinct(&mut self.shingles);
         &self.shingles
     }

@@ -5,7 +5,7 @@ use crate::method::tables::FrozenTables;
 use crate::method::technique::{Description, MethodSketcher, Needs, Settings, Technique};
 use crate::simd::Simd;
 use crate::similarity::AcceptanceRule;
-use crate::sketch::{Shingles, Spread, sample, shingles};
+use crate::sketch::{Shingles, Spread, sample, shingles_by};
 
 impl Technique for Shingles {
     fn check(&self) -> Result<()> {
@@ -24,22 +24,23 @@ impl Technique for Shingles {
         Description::counted(settings, settings.shingle(), "")
     }
 
-    fn sketcher(&self, settings: &Settings<'_>, _: &FrozenTables, _: Simd) -> Box<dyn MethodSketcher> {
+    fn sketcher(&self, settings: &Settings<'_>, _: &FrozenTables, simd: Simd) -> Box<dyn MethodSketcher> {
         let (ngram, sampling) = (settings.text.ngram, self.clone());
-        Box::new(Sampled { ngram, sampling, spread: Spread::default() })
+        Box::new(Sampled { ngram, simd, sampling, spread: Spread::default() })
     }
 }
 
 /// The sketcher of [`Shingles`].
 struct Sampled {
     ngram: usize,
+    simd: Simd,
     sampling: Shingles,
     spread: Spread,
 }
 
 impl MethodSketcher for Sampled {
     fn sketch(&mut self, tokens: &[u64], _: Option<i32>, words: &mut Vec<u64>) {
-        shingles(tokens, self.ngram, words);
+        shingles_by(self.simd, tokens, self.ngram, words);
         self.spread.sort_distinct(words);
         sample(&self.sampling, tokens.len(), words);
     }
