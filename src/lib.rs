@@ -103,6 +103,8 @@
 //! - `read/format.rs` - the formats of input files by name
 //! - `read/codec.rs` - the seam: what a format has to know
 //! - `read/formats/mod.rs` - the formats there are
+//! - `read/formats/listed.rs` - what formats are called, how files are recognised, and numbers on disk
+//! - `read/formats/row_files.rs` - files whose records are rows: as objects, and what cannot be written again
 //! - `read/formats/jsonl/mod.rs` - JSON Lines: a record is a line
 //! - `read/formats/jsonl/line_records.rs` - records of lines of JSON
 //! - `read/formats/jsonl/shared_lines.rs` - a worker's share of the lines of a compressed file

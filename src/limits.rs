@@ -7,7 +7,13 @@ pub(crate) const fn sized<T: Copy>(usual: T, tiny: T) -> T {
 }
 
 /// Longest line or plain-text document accepted by default, in bytes; a longer one is refused and counted.
-pub const MAX_RECORD_BYTES: usize = 256 << 20;
+pub const MAX_RECORD_BYTES: usize = 16 << 20;
+/// Of so many bytes that a record may have, one may be a word: as many as there are to a word of prose.
+pub const BYTES_OF_WORD: usize = 6;
+/// So many words a record may have in any case.
+pub const FREE_WORDS: usize = 1 << 18;
+/// Longest value that is written again without being read as a record, in bytes, and longest header or list of ids.
+pub const MAX_VALUE_BYTES: usize = 256 << 20;
 /// Longest configuration file, in bytes.
 pub const MAX_CONFIG_BYTES: u64 = 16 << 20;
 /// Longest list of hosts, in bytes: the longest names there are, of as many processes as there may be, with comments.

@@ -600,3 +600,49 @@ fn what_is_not_what_its_name_says_is_refused() {
         dir.dedup("text --dry-run").ok();
     }
 }
+
+/// Mail in boxes of other kinds is refused by name: read as it is, all messages would be one text, or one message.
+#[test]
+fn boxes_of_mail_that_are_not_read_are_named() {
+    let dir = Dir::new();
+    let message = |at: u32| {
+        format!("From: a{at}@b\nMessage-ID: <{at}@b>\nSubject: s\n\nthe text number {at} has some words\n")
+    };
+    let from = "From a@b Thu Jan  1 00:00:00 2026\n";
+    let box_of = |before: &str, behind: &str| -> String {
+        (0..3).map(|at| format!("{before}{}{behind}", message(at))).collect()
+    };
+    let parted = "\u{1}\u{1}\u{1}\u{1}\n";
+    let boxes = [
+        (box_of(parted, parted), "MMDF", "mailbox of Python"),
+        (box_of(&format!("{parted}{from}"), parted), "MMDF", "mutt"),
+        (box_of(from, "\n").replace('\n', "\r"), "mbox whose lines end in CR", "tr '\\r' '\\n'"),
+        (box_of(from, ""), "mbox without blank lines between messages", "formail -ds"),
+        (box_of(from, "").replace('\n', "\r\n"), "mbox without blank lines between messages", "formail -ds"),
+    ];
+    for (content, name, advice) in &boxes {
+        for path in ["box", "a.mbox"] {
+            dir.write(path, content);
+            dir.dedup(&format!("{path} --dry-run")).code(3).says(name).says(advice);
+        }
+    }
+    dir.write("a.mbox", &boxes[2].0.replace('\r', "\n"));
+    dir.write("b.mbox", box_of(from, "\n").replace('\n', "\r\n"));
+    // A line that is not quoted, in the text of a message.
+    dir.write("c.mbox", box_of(from, "From here at 10:30\nword: more\n\n"));
+    dir.dedup("a.mbox b.mbox c.mbox --dry-run").ok().says("of 9 documents");
+}
+
+/// A text in another encoding is refused with what makes it UTF-8.
+#[test]
+fn other_encodings_are_refused_with_what_to_do() {
+    let dir = Dir::new();
+    let table = "id,text\r\n1,caf\u{e9} and more words\r\n";
+    let wide: Vec<u8> = table.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    dir.write("wide.csv", [b"\xff\xfe", &wide[..]].concat());
+    dir.write("latin.csv", table.chars().map(|letter| letter as u8).collect::<Vec<u8>>());
+    dir.write("latin.txt", b"caf\xe9 and more words");
+    for name in ["wide.csv", "latin.csv", "latin.txt"] {
+        dir.dedup(&format!("{name} --dry-run")).code(3).says("not UTF-8; iconv -f WINDOWS-1252 -t UTF-8");
+    }
+}

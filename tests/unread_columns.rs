@@ -109,7 +109,8 @@ fn ids(output: &Output, name: &str) -> Vec<String> {
 /// A run with so many MiB of memory.
 fn run(dir: &Dir, flags: &str, memory: u64) -> Ran {
     let _ = fs::remove_dir_all(dir.join("out"));
-    dir.dedup(&format!("in --threshold 0.9 --max-rejected 100% {flags} --memory {memory}M --out out")).ok()
+    let within = format!("--max-record-bytes 8M --memory {memory}M");
+    dir.dedup(&format!("in --threshold 0.9 --max-rejected 100% {flags} {within} --out out")).ok()
 }
 
 fn codecs() -> [Compression; 3] {
@@ -128,7 +129,7 @@ fn a_long_cell_of_an_unread_column_keeps_to_the_memory() {
             file(codec, false, &|row| if row == LONG { cell.clone() } else { text(row) }),
         );
         for flags in ["-w 1", "-w 2 --write-removed", "-w 2 --to jsonl", "-w 1 --to parquet"] {
-            run(&dir, flags, MEMORY / MIB).says("begins again without them");
+            run(&dir, flags, MEMORY / MIB).says("begins again without such rows");
             let found = Output::read(&dir.join("out"));
             within(&found, MEMORY, &format!("{codec:?} {flags}"));
             let (rows, advised) = refused(&found);
@@ -194,7 +195,7 @@ fn long_cells_of_batches_keep_to_the_memory() {
             within(&found, MEMORY, &format!("{packed:?} {flags}"));
             assert_eq!(found.rejected.len(), 0);
         }
-        run(&dir, "-w 2 --to jsonl", MEMORY / MIB).says("begins again without them");
+        run(&dir, "-w 2 --to jsonl", MEMORY / MIB).says("begins again without such rows");
         let found = Output::read(&dir.join("out"));
         within(&found, MEMORY, &format!("{packed:?} as lines"));
         let (lost, advised) = refused(&found);

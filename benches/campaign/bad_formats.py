@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Damaged files of every kind that is read, and files that were made to harm.
 
-    benches/campaign/bad_formats.py PROGRAM [COUNT] [--seed N] [--only CASE]
+    benches/campaign/bad_formats.py PROGRAM [COUNT] [--seed N] [--only CASE] [--memory MIB] [--made]
 
 PROGRAM is built with `--features full`. Each file is read in one of several ways, under `--memory`: 64M, and for PDFs what
-these need. Whatever it is, the run ends with 0 or 3, and says of what it could not use file, place and reason; what it
+these need, with records of 8 MiB; or under MIB, with those that are allowed by default. With `--made` only what was made to harm is read. Whatever it is, the run ends with 0 or 3, and says of what it could not use file, place and reason; what it
 writes can be read again. It never panics, and takes at most 1.05 times its memory or 32 MiB above it. The cases that were made to harm come first, each once: bombs, lies, names that lead elsewhere, loops, depth, and a
 line of 2 GiB, which takes so much room on the disk for a minute."""
 
@@ -24,6 +24,12 @@ WAYS = {
     "parquet": ["--out", "out", "--to", "parquet", "--write-removed"],
     "annotated": ["--out", "out", "--to", "jsonl", "--annotate"],
 }
+
+
+def more(parser):
+    """Arguments of this campaign alone."""
+    parser.add_argument("--memory", type=int, metavar="MIB", help="least memory of a run, with the records allowed by default")
+    parser.add_argument("--made", action="store_true", help="only files that were made to harm")
 
 
 def damaged(drawn, content):
@@ -52,14 +58,22 @@ def memory_of(name):
     return 640 if name.endswith(".pdf") else 64
 
 
+def within(memory):
+    """What keeps a run to so many MiB."""
+    longest = [] if GIVEN.memory else ["--max-record-bytes", "8M"]
+    return ["--memory", f"{memory}M", *longest, "-w", "2"]
+
+
 def read(program, way, path, memory):
     """Reads a file in one way, and judges what became of it."""
-    words = ["dedup", path, *WAYS[way], "--memory", f"{memory}M", "-w", "2"]
+    words = ["dedup", path, *WAYS[way], *within(memory)]
     ran = program.run(words)
     if ran.code not in (0, 3):
         raise Fault("wrong", f"{' '.join(map(str, words))}: {ran}")
     if ran.code != 0 and "error" not in ran.stderr:
         raise Fault("wrong", f"{way} {path}: no word why: {ran}")
+    if "may have records of" in ran.stderr:
+        raise Fault("wrong", f"{way} {path}: nothing was read: {ran}")
     if ran.peak > max(1.05 * memory * MIB, (memory + 32) * MIB):
         raise Fault("wrong", f"{way} {path} took {ran.peak // MIB} MiB of {memory}: {ran}")
     out = program.folder / "out"
@@ -83,7 +97,7 @@ def read_again(program, out, memory):
     """What was written is as good as what is read."""
     for half in ("kept", "removed", "annotated"):
         if (out / half).is_dir() and any((out / half).iterdir()):
-            ran = program.run(["dedup", out / half, "--dry-run", "--memory", f"{memory}M", "-w", "2"])
+            ran = program.run(["dedup", out / half, "--dry-run", *within(memory)])
             if ran.code not in (0, 3):
                 raise Fault("wrong", f"reading {half} again: {ran}")
 
@@ -103,7 +117,7 @@ def case(program, drawn, _left):
     """One file, damaged or made."""
     folder = program.folder / "in"
     folder.mkdir()
-    kinds = [*GOOD, "parquet"]
+    kinds = [] if GIVEN.made else [*GOOD, "parquet"]
     listed = [*MADE, *kinds]
     # Few cases are of all kinds, too; many damage each kind again and again.
     at = drawn.number * max(len(listed) // drawn.count, 1)
@@ -116,6 +130,7 @@ def case(program, drawn, _left):
         path, content = parquet(program) if name == "parquet" else GOOD[name]
         (folder / path).write_bytes(damaged(drawn, content))
         way, memory, says = drawn.choice(list(WAYS)), memory_of(path), ""
+    memory = max(memory, GIVEN.memory or 0)
     given = drawn.choice((folder, folder / path))
     ran, out = read(program, way, given, memory)
     refused = (out / "rejected.jsonl").read_text() if out.exists() else ""
@@ -129,4 +144,7 @@ def case(program, drawn, _left):
 
 
 if __name__ == "__main__":
-    campaign(options(__doc__.split("\n", maxsplit=1)[0], 1500), "bad files", case)
+    GIVEN = options(__doc__.split("\n", maxsplit=1)[0], 1500, more)
+    if GIVEN.made:
+        GIVEN.count = len(MADE)
+    campaign(GIVEN, "bad files", case)

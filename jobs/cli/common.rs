@@ -164,7 +164,10 @@ pub(crate) struct ConfigArgs {
     pub(crate) text_field: Option<String>,
     #[command(flatten)]
     pub(crate) content: ContentArgs,
-    /// Refuse, and count, longer records, like 64M [default: 256M]
+    /// Refuse, and count, longer records, like 64M [default: 16M]
+    ///
+    /// A record may also have one word for each 6 bytes of it, or 262,144. What --memory has no room for is refused at the start,
+    /// unless no file is that long.
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,
     /// Field of the date, for methods that compare dates
@@ -318,7 +321,10 @@ pub(crate) struct RecordArgs {
     pub(crate) text_field: Option<String>,
     #[command(flatten)]
     pub(crate) content: ContentArgs,
-    /// Refuse, and count, longer records, like 64M [default: 256M]
+    /// Refuse, and count, longer records, like 64M [default: 16M]
+    ///
+    /// A record may also have one word for each 6 bytes of it, or 262,144. What --memory has no room for is refused at the start,
+    /// unless no file is that long.
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::{ContentArgs, FormArgs, MachineArgs, PrintArgs, RefusalArgs, ReportArgs, TalkArgs};
 use super::processes::ProcessArgs;
-use super::values::fold_parser;
+use super::values::{fold_parser, record_bytes};
 
 pub(crate) const LEXICON_EXAMPLES: &str = "\
 Examples:
@@ -104,6 +104,9 @@ pub(crate) struct BuildArgs {
     pub(crate) text_field: Option<String>,
     #[command(flatten)]
     pub(crate) content: ContentArgs,
+    /// Refuse, and count, longer records, like 64M [default: 16M]
+    #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
+    pub(crate) max_record_bytes: Option<usize>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
     #[command(flatten)]

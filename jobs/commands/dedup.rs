@@ -125,11 +125,9 @@ fn dedup(
         }
         peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::BeginAgain))?;
         place.clear_but(spool.path())?;
-        if let (Error::Undecodable { path, .. }, false) = (&error, options.quiet) {
+        if let (Error::Undecodable { path, reason }, false) = (&error, options.quiet) {
             let file = printable(&path.to_string_lossy()).into_owned();
-            warn(&format!(
-                "{file}: some rows cannot be decoded to write them again; the run begins again without them"
-            ));
+            warn(&format!("{file}: {reason}; the run begins again without such rows"));
         }
     };
     page.zip(report).map_or(Ok(()), |(page, report)| page.write(&report, place.path()))?;

@@ -317,7 +317,8 @@ pub(crate) fn content(input: &mut Input, asked: ContentArgs) {
     input.strip_quotes = asked.strip_quotes.unwrap_or(input.strip_quotes);
 }
 
-fn longest_record(input: &mut Input, asked: Option<usize>) {
+/// What flags say of how long records may be.
+pub(crate) fn longest_record(input: &mut Input, asked: Option<usize>) {
     asked.iter().for_each(|bytes| input.max_record_bytes = *bytes);
 }
 

@@ -60,6 +60,7 @@ fn undecodable(
         Some(RecordForm::JsonLines(_)) => {
             unless_refused(crate::read::unfit_objects(&left, within.0, within.1))?
         }
+        Some(RecordForm::Parquet) => unless_refused(crate::read::unfit_rows(&left, within.0, within.1))?,
         _ => Vec::new(),
     };
     Ok(vec![found, unfit])

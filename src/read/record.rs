@@ -6,6 +6,7 @@ use std::fmt;
 use super::date::Day;
 use super::field::OBSERVED_FIELDS;
 use crate::document::{DocumentName, Position};
+use crate::limits::BYTES_OF_WORD;
 use crate::printable::{counted, printable};
 
 /// Most keys named in a message, and most characters of each.
@@ -146,6 +147,11 @@ pub enum Refusal {
         /// The length allowed, in bytes.
         limit: usize,
     },
+    /// The text has more words than a record may have.
+    TooManyWords {
+        /// The number allowed.
+        limit: usize,
+    },
     /// Compressed data ends too early or is damaged: the reason. Nothing after it was read.
     Truncated(String),
     /// The file cannot be opened or read on: the reason. Nothing after it was read.
@@ -213,6 +219,7 @@ impl Refusal {
             Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
+            Refusal::TooManyWords { .. } => "too many words",
             Refusal::Truncated(_) => "truncated or damaged",
             Refusal::Unreadable(_) => "unreadable",
             Refusal::Rows { .. } => "unreadable rows",
@@ -228,6 +235,9 @@ fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
     }
     shown.join(", ")
 }
+
+/// What to do with text in another encoding.
+pub(super) const NOT_UTF_8: &str = "not UTF-8; iconv -f WINDOWS-1252 -t UTF-8 makes it so of what Windows wrote, and iconv -f UTF-16 of what begins with FF FE";
 
 /// What to do with JSON that is not lines of it.
 const ONE_A_LINE: &str =
@@ -283,8 +293,14 @@ impl fmt::Display for Refusal {
             }
             Refusal::NotExtracted(why) => write!(f, "no text was extracted: {why}"),
             Refusal::Malformed(what) => write!(f, "malformed: {what}"),
-            Refusal::NotUtf8 => f.write_str("not UTF-8"),
-            Refusal::TooLong { limit } => write!(f, "longer than the {limit} bytes allowed of a record"),
+            Refusal::NotUtf8 => f.write_str(NOT_UTF_8),
+            Refusal::TooLong { limit } => {
+                write!(f, "longer than the {limit} bytes allowed of a record (--max-record-bytes)")
+            }
+            Refusal::TooManyWords { limit } => write!(
+                f,
+                "more than the {limit} words allowed of a record, one for {BYTES_OF_WORD} bytes of --max-record-bytes"
+            ),
             Refusal::Truncated(why) => {
                 write!(f, "truncated or damaged; nothing from here on was read: {why}")
             }

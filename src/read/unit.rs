@@ -1,16 +1,18 @@
 //! Inputs cut into units, and reading a unit: its records, one after the other, to a sink.
 
-use crate::limits::sized;
 use std::sync::Arc;
 
-use super::bytes::LineStream;
+use super::bytes::{LineStream, most_words};
 use super::codec::{LineReader, Records};
 use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
-use super::record::Sink;
+use super::record::{Record, Refusal, Sink};
 use super::source::{Extent, Source, Unit};
+use crate::document::Position;
 use crate::error::Result;
+use crate::limits::sized;
+use crate::text::{Fold, PlacedWords};
 
 /// Least bytes of a unit of an object: the end of its last record costs a request more.
 const OF_OBJECT: u64 = sized(16 << 20, 1 << 10);
@@ -72,9 +74,49 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
     units
 }
 
+/// Refuses what is no longer than a record may be, but whose text is, or has too many words.
+struct Bounded<'a> {
+    sink: &'a mut dyn Sink,
+    most_bytes: usize,
+}
+
+impl Bounded<'_> {
+    fn refusal(&self, text: &str) -> Option<Refusal> {
+        if text.len() > self.most_bytes {
+            return Some(Refusal::TooLong { limit: self.most_bytes });
+        }
+        let limit = most_words(self.most_bytes);
+        // No three bytes are more than four words: one character may be folded to several.
+        if text.len() <= limit - limit / 4 {
+            return None;
+        }
+        let mut words = 0;
+        PlacedWords::new(Fold::default()).each(text, |_, _| words += 1);
+        (words > limit).then_some(Refusal::TooManyWords { limit })
+    }
+}
+
+impl Sink for Bounded<'_> {
+    fn document(&mut self, record: &Record<'_>) {
+        match self.refusal(record.text) {
+            Some(refusal) => self.sink.refuse(record.position, record.line, refusal),
+            None => self.sink.document(record),
+        }
+    }
+
+    fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
+        self.sink.refuse(position, line, refusal);
+    }
+
+    fn skips_next(&mut self, bytes: usize) -> bool {
+        self.sink.skips_next(bytes)
+    }
+}
+
 /// Reads the records of one unit.
 pub struct UnitReader {
     file: u32,
+    most_bytes: usize,
     records: Box<dyn Records>,
 }
 
@@ -82,7 +124,8 @@ impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
-        UnitReader { file, records: codec(source.format).records(file, source, unit, fields) }
+        let most_bytes = fields.max_record_bytes;
+        UnitReader { file, most_bytes, records: codec(source.format).records(file, source, unit, fields) }
     }
 
     /// A reader of a worker's share of the lines of `stream`, which is file number `file`.
@@ -91,7 +134,8 @@ impl UnitReader {
         (stream, reader): &(Arc<LineStream>, LineReader),
         fields: Arc<Fields>,
     ) -> UnitReader {
-        UnitReader { file, records: reader(file, Arc::clone(stream), fields) }
+        let most_bytes = fields.max_record_bytes;
+        UnitReader { file, most_bytes, records: reader(file, Arc::clone(stream), fields) }
     }
 
     /// The same, with what the reader of an earlier unit of the same inputs and fields has at hand.
@@ -118,7 +162,7 @@ impl UnitReader {
     /// # Errors
     /// An error is a bug.
     pub fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
-        self.records.advance(sink)
+        self.records.advance(&mut Bounded { sink, most_bytes: self.most_bytes })
     }
 
     /// Lines seen so far in this unit, or what else numbers of records count: blank and refused ones included. A text

@@ -20,9 +20,6 @@ struct PartLine<'a> {
     text: &'a str,
 }
 
-/// Most bytes that a byte of text takes as JSON.
-const ESCAPED: usize = 6;
-
 /// Writes some documents, whose numbers ascend, to a new file of JSON lines, and gives what it is to be read with.
 ///
 /// # Errors
@@ -36,15 +33,17 @@ pub fn write_part(
     let file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
     let mut out = BufWriter::new(file);
     let failed = |e| Error::io(path, "write", e);
+    // What is escaped is longer.
+    let mut longest = input.max_record_bytes;
     documents.texts(chosen, (sources, input), &mut |index, text| {
         progress.check()?;
         let line = PartLine { id: documents.name(chosen[index]), text };
-        serde_json::to_writer(&mut out, &line).map_err(|e| failed(e.into()))?;
-        out.write_all(b"\n").map_err(failed)
+        let line = serde_json::to_vec(&line).map_err(|e| failed(e.into()))?;
+        longest = longest.max(line.len());
+        out.write_all(&line).and_then(|()| out.write_all(b"\n")).map_err(failed)
     })?;
     out.flush().map_err(failed)?;
-    let longest = input.max_record_bytes.saturating_mul(ESCAPED);
-    Ok(Input { max_record_bytes: longest.max(Input::default().max_record_bytes), ..Input::default() })
+    Ok(Input { max_record_bytes: longest, ..Input::default() })
 }
 
 /// At most `count` of some documents, in document order. Which ones depends on nothing but where documents stand: those

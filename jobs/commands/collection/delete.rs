@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use alike::collection::{Batch, CommitCommand, Report, Writer, release_followers};
 use alike::error::{Error, Result};
-use alike::limits::MAX_RECORD_BYTES;
+use alike::limits::MAX_VALUE_BYTES;
 use alike::peers::Peers;
 use alike::progress::Progress;
 use alike::read::{FormatHint, Rejected};
@@ -158,7 +158,7 @@ fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let most = MAX_RECORD_BYTES as u64;
+        let most = MAX_VALUE_BYTES as u64;
         let read = input.by_ref().take(most).read_until(b'\n', &mut line);
         match read.map_err(|e| Error::io(ids, "read", e))? as u64 {
             0 => break,

@@ -19,7 +19,7 @@ use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
-use crate::session::options::{Machine, content, fold};
+use crate::session::options::{Machine, content, fold, longest_record};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -66,6 +66,7 @@ fn lead(
     let scratch = Scratch::beside(&args.out, &std::env::temp_dir())?;
     let mut input = input(args.text_field.as_deref())?;
     content(&mut input, args.content);
+    longest_record(&mut input, args.max_record_bytes);
     let hint = args.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
     let found = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     let task = LexiconTask { sources: found.sources.clone(), input, terms };

@@ -108,6 +108,24 @@ const ARRAY: Foreign =
 /// A record of several lines.
 const OBJECT: Foreign =
     Foreign { magic: b"{", name: "JSON over several lines", instead: "make it JSON Lines, as jq -c . does" };
+/// Messages of mail between lines of their own.
+const MMDF: Foreign = Foreign {
+    magic: b"\x01\x01\x01\x01",
+    name: "MMDF",
+    instead: "write it as mbox, as mutt and the module mailbox of Python do",
+};
+/// Messages of mail from an old Macintosh.
+const OF_CR: Foreign = Foreign {
+    magic: b"From ",
+    name: "mbox whose lines end in CR",
+    instead: "make these line feeds, as tr '\\r' '\\n' does",
+};
+/// Messages of mail that begin where no blank line says so.
+const UNPARTED: Foreign = Foreign {
+    magic: b"From ",
+    name: "mbox without blank lines between messages",
+    instead: "put them there, as formail -ds does; --input-format mbox divides it at blank lines",
+};
 /// How names of files end, in lower case, that are no plain text, whoever wrote them.
 const NO_TEXT: [&str; 45] = [
     "parquet", "arrow", "arrows", "feather", "ipc", "avro", "orc", "warc", "wet", "wat", "arc", "mbox",
@@ -127,11 +145,19 @@ impl Foreign {
         match head.content() {
             content if content.starts_with(POINTER_LINE) => Some(POINTER),
             _ if head.is_called_text() => None,
+            content if is_plain && content.starts_with(MMDF.magic) => Some(MMDF),
+            content if is_plain && content.starts_with(OF_CR.magic) && is_of_cr(content) => Some(OF_CR),
             _ if is_plain && (is_no_text() || head.is_called_compressed_only()) => Some(MISNAMED),
             _ if head.is_array() => Some(ARRAY),
             _ if head.is_object_of_lines() => Some(OBJECT),
             _ => None,
         }
+    }
+
+    /// What an mbox is of which no message but the first can be found.
+    pub(in crate::read) fn of_mail(head: &FileHead) -> Option<Foreign> {
+        let is_said = head.said().is_some();
+        (!is_said && has_unparted(head.content())).then_some(UNPARTED)
     }
 
     /// The format of a file that begins so. Parquet, Arrow and zip that are compressed as a whole cannot be read at their ends
@@ -193,6 +219,42 @@ impl Foreign {
         }
         format!("a file in the format {}, which alike does not read as it is; {}", self.name, self.instead)
     }
+}
+
+/// Whether the lines of an mbox end in CR, by its first ones: its second begins with the name of a header.
+fn is_of_cr(content: &[u8]) -> bool {
+    let mut lines = content.split(|byte| *byte == b'\r');
+    memchr::memchr(b'\n', content).is_none() && lines.nth(1).is_some_and(is_header)
+}
+
+/// Whether a line is a header.
+fn is_header(line: &[u8]) -> bool {
+    let colon = line.iter().position(|byte| *byte == b':').unwrap_or_default();
+    colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic)
+}
+
+/// Whether messages begin behind other lines than blank ones, and none behind a blank one: at lines with a time that headers follow.
+fn has_unparted(content: &[u8]) -> bool {
+    let mut lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let mut before = lines.next().unwrap_or_default();
+    let mut lines = lines.peekable();
+    let mut is_any = false;
+    while let Some(line) = lines.next() {
+        let has_time = || {
+            line.windows(5).any(|time| {
+                let digits = [time[0], time[1], time[3], time[4]];
+                time[2] == b':' && digits.iter().all(u8::is_ascii_digit)
+            })
+        };
+        if line.starts_with(b"From ") && has_time() && lines.peek().is_some_and(|next| is_header(next)) {
+            if before.is_empty() {
+                return false;
+            }
+            is_any = true;
+        }
+        before = line;
+    }
+    is_any
 }
 
 #[cfg(test)]

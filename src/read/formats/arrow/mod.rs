@@ -21,7 +21,7 @@ pub use self::objects::{row_objects, unfit_objects};
 pub use self::rewritten::{ArrowSource, BatchFate, PutBatch};
 use self::rows::{BatchRows, no_damage, said};
 pub use self::tables::{ArrowTable, LeafCells, LeafValues, carried_with};
-pub use self::undecodable::undecodable_rows;
+pub use self::undecodable::{undecodable_rows, unfit_rows};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records, Rereader};

@@ -11,7 +11,7 @@ use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Parser};
 use crate::read::field::Fields;
 use crate::read::format::Delimiter;
-use crate::read::record::{Refusal, Sink};
+use crate::read::record::{NOT_UTF_8, Refusal, Sink};
 use crate::read::source::{Source, Unit};
 use crate::read::stretches::{fault, skip_bom};
 use crate::read::windowed::{Numbers, Span, Splitter};
@@ -93,7 +93,7 @@ impl RowSplitter {
         }
         let Ok(raw) = std::str::from_utf8(bytes) else {
             if self.parser.is_none() {
-                return self.no_header(offset, "the header is not UTF-8", sink);
+                return self.no_header(offset, &format!("the header is {NOT_UTF_8}"), sink);
             }
             self.numbers.refuse(offset, Refusal::NotUtf8, sink);
             return true;

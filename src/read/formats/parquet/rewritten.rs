@@ -25,7 +25,7 @@ use super::pages::{ColumnPages, FEW, HeldPages, PageUse, ROWS_OF_LISTS, StoredDi
 use super::rows::said;
 use super::thrift::damaged;
 use crate::error::Error;
-use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use crate::read::bytes::{InputFile, RecordRoom};
 use crate::read::source::Source;
 use crate::read::windowed::carries;
@@ -70,7 +70,7 @@ impl ParquetSource {
         source: &Source,
         room: &RecordRoom,
     ) -> std::result::Result<ParquetSource, Error> {
-        let memory = UnitMemory::used_for(used_for, room, MAX_RECORD_BYTES);
+        let memory = UnitMemory::used_for(used_for, room, MAX_VALUE_BYTES);
         let opened = source.open().map_err(ParquetError::from);
         let opened = opened.and_then(|file| ParquetSource::of(Arc::new(file), source.bytes, memory));
         opened.map_err(|error| ParquetSource::failed(source, error))

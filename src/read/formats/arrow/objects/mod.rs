@@ -15,7 +15,7 @@ use super::metadata::flat::damaged;
 use super::metadata::layout::ArrowFile;
 use super::rows::{no_damage_but_room, said};
 use crate::error::{Error, Result};
-use crate::limits::MAX_RECORD_BYTES;
+use crate::limits::MAX_VALUE_BYTES;
 use crate::progress::Progress;
 use crate::read::bytes::{RecordRoom, Turn};
 use crate::read::source::{Source, UndecodableRows};
@@ -194,7 +194,7 @@ impl<'a> BatchObjects<'a> {
     fn columns(&mut self, batch: usize) -> std::result::Result<ArrowColumn, BatchFault> {
         let (place, head) = (self.file.layout.batches[batch], batch_head(&self.file, batch)?);
         let of_all = self.room.rewritten();
-        let most = (MAX_RECORD_BYTES as u64 * 4).min(of_all);
+        let most = (MAX_VALUE_BYTES as u64 * 4).min(of_all);
         let held = &mut self.dictionaries;
         let mut dictionaries = Dictionaries { file: &self.file, batch: place, held, most, of_all };
         let mut walk = BatchWalk::new(&self.file.file, place.block, &head, most / PART);
@@ -236,7 +236,7 @@ impl<'a> BatchObjects<'a> {
         let allowed = if self.turn.is_some() { self.room.rewritten() } else { self.room.rewritten_by_each() };
         let held = self.held(columns);
         let most = usize::try_from(allowed.saturating_sub(held) / OBJECTS).unwrap_or(usize::MAX);
-        let within = ObjectRoom { room: self.room, held, most: most.min(MAX_RECORD_BYTES), rows };
+        let within = ObjectRoom { room: self.room, held, most: most.min(MAX_VALUE_BYTES), rows };
         // Of each column it is known how many bytes are read at once, unless they are in a dictionary.
         within.allows(usize::try_from(bytes).unwrap_or(usize::MAX))?;
         let mut objects = vec![Vec::new(); rows];

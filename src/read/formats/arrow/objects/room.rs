@@ -3,7 +3,7 @@
 use std::io;
 
 use super::super::metadata::flat::damaged;
-use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use crate::read::bytes::RecordRoom;
 
 /// Most rows, or values of a list, that are made objects of at once.
@@ -27,7 +27,7 @@ impl ObjectRoom<'_> {
     pub(super) fn allows(&self, bytes: usize) -> io::Result<()> {
         match bytes {
             bytes if bytes <= self.most => Ok(()),
-            bytes if self.most < MAX_RECORD_BYTES || self.rows > 1 => {
+            bytes if self.most < MAX_VALUE_BYTES || self.rows > 1 => {
                 let cost = self.held.saturating_add((bytes as u64).saturating_mul(OBJECTS));
                 let why = self.room.refusal_to_rewrite(&format!("a row has {bytes} bytes as JSON"), cost);
                 Err(io::Error::new(io::ErrorKind::OutOfMemory, why))

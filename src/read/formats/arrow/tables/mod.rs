@@ -28,9 +28,9 @@ use super::metadata::carried::CARRIED_SCHEMA;
 use super::metadata::flat::damaged;
 use super::metadata::layout::{ArrowFile, BatchPlace};
 use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
-use super::rows::{no_damage, said};
+use super::rows::{no_damage_but_room, said};
 use crate::error::{Error, Result};
-use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use crate::read::bytes::{RecordRoom, Turn};
 use crate::read::source::Source;
 
@@ -155,11 +155,12 @@ impl ArrowTable {
         Ok(count)
     }
 
-    fn take_some(&mut self, rows: &Range<u64>) -> io::Result<u64> {
+    /// The same, with what is wrong as it is. The batch is open then, unless it is wrong as a whole.
+    pub(super) fn take_some(&mut self, rows: &Range<u64>) -> io::Result<u64> {
         let batch =
             self.file.layout.batch_of(rows.start).ok_or_else(|| damaged("a row that is not there"))?;
         let first = self.file.layout.batches[batch].first;
-        let most = (self.room.most() as u64).min(MAX_RECORD_BYTES as u64);
+        let most = (self.room.most() as u64).min(MAX_VALUE_BYTES as u64);
         if self.columns.as_ref().is_none_or(|(present, _)| *present != batch) {
             self.columns = None;
             let columns = self.open_batch(batch)?;
@@ -187,13 +188,18 @@ impl ArrowTable {
         Ok(count)
     }
 
+    /// Whether a batch is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.columns.is_some()
+    }
+
     /// All columns of a batch, as one of structs.
     fn open_batch(&mut self, batch: usize) -> io::Result<ArrowColumn> {
         let (place, head) = (self.file.layout.batches[batch], batch_head(&self.file, batch)?);
         if place.block.end() > self.file.layout.end {
             return Err(damaged("a batch that is cut off"));
         }
-        let most = (self.room.most() as u64).min(MAX_RECORD_BYTES as u64 * 4);
+        let most = (self.room.most() as u64).min(MAX_VALUE_BYTES as u64 * 4);
         let held = &mut self.dictionaries;
         let mut dictionaries = Dictionaries { file: &self.file, batch: place, held, most, of_all: u64::MAX };
         let mut walk = BatchWalk::new(&self.file.file, place.block, &head, most);
@@ -260,7 +266,7 @@ fn told(what: &str) -> String {
 }
 
 fn failed(source: &Source, error: io::Error) -> Error {
-    match no_damage(source, error) {
+    match no_damage_but_room(source, error) {
         Ok(error) => Error::undecodable(&source.shown, told(&said(&error))),
         Err(error) => error,
     }

@@ -63,7 +63,13 @@ impl<'a> Unfolding<'a> {
 
     fn is_allowed(&self, bytes: u64) -> io::Result<()> {
         match bytes > self.most {
-            true => Err(damaged("a row that is longer than a record may be")),
+            true => Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                format!(
+                    "a row takes more than the {} bytes that there is room for: allow more with --memory",
+                    self.most
+                ),
+            )),
             false => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::super::pages::UnitMemory;
-use crate::limits::{MAX_RECORD_BYTES, sized};
+use crate::limits::{MAX_VALUE_BYTES, sized};
 
 /// Bytes of an object for which there is always room.
 const KEPT: usize = sized(1 << 20, 64);
@@ -52,7 +52,7 @@ impl<'a> ObjectBytes<'a> {
 
     /// Whether nothing of what follows is wanted.
     pub(super) fn is_ended(&self) -> bool {
-        self.is_over && self.length > MAX_RECORD_BYTES
+        self.is_over && self.length > MAX_VALUE_BYTES
     }
 
     pub(super) fn push(&mut self, byte: u8) {
@@ -103,8 +103,8 @@ mod tests {
             RecordCost { token: 1, bytes_of_token: 1 },
             &Arc::default(),
         );
-        let bounded = UnitMemory::used_for(PageUse::Objects, &room, MAX_RECORD_BYTES);
-        let free = UnitMemory::used_for(PageUse::Objects, &RecordRoom::default(), MAX_RECORD_BYTES);
+        let bounded = UnitMemory::used_for(PageUse::Objects, &room, MAX_VALUE_BYTES);
+        let free = UnitMemory::used_for(PageUse::Objects, &RecordRoom::default(), MAX_VALUE_BYTES);
         let block = vec![b'a'; 1 << 20];
         for (memory, most) in [(&bounded, 20), (&free, usize::MAX)] {
             let mut object = ObjectBytes::new(memory);
@@ -122,6 +122,6 @@ mod tests {
         }
         let mut object = ObjectBytes::new(&bounded);
         let written = (0..1_000).take_while(|_| object.write_all(&block).is_ok()).count();
-        assert_eq!(written, MAX_RECORD_BYTES >> 20);
+        assert_eq!(written, MAX_VALUE_BYTES >> 20);
     }
 }
