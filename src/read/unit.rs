@@ -11,7 +11,7 @@ use super::record::{Record, Refusal, Sink};
 use super::source::{Extent, Source, Unit};
 use crate::document::Position;
 use crate::error::Result;
-use crate::limits::sized;
+use crate::limits::{FREE_WORDS, sized};
 use crate::text::{Fold, PlacedWords};
 
 /// Least bytes of a unit of an object: the end of its last record costs a request more.
@@ -82,7 +82,8 @@ struct Bounded<'a> {
 
 impl Bounded<'_> {
     fn refusal(&self, text: &str) -> Option<Refusal> {
-        if text.len() > self.most_bytes {
+        // What little is unpacked to costs nothing worth a refusal.
+        if text.len() > self.most_bytes.max(FREE_WORDS) {
             return Some(Refusal::TooLong { limit: self.most_bytes });
         }
         let limit = most_words(self.most_bytes);
