@@ -175,7 +175,7 @@ fn any_workers_and_processes() {
         alike_in_all(&dir, &format!("new.jsonl --against month=c {flags}"), &shapes);
     }
     assert!(written(&dir.join("c")) == before, "the collection was written to");
-    let bounded = dir.output("new.jsonl --against c --memory 64MiB --max-record-bytes 8M --pairs", "bounded");
+    let bounded = dir.output("new.jsonl --against c --memory 64MiB --pairs", "bounded");
     let free = dir.output("new.jsonl --against c --pairs", "free");
     assert!(*bounded.pairs == *free.pairs && bounded.clusters == free.clusters);
 }

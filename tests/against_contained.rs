@@ -237,10 +237,7 @@ fn any_workers_and_processes() {
     for flags in ["--pairs", "--clustering transitive --threshold 0.5"] {
         alike_in_all(&dir, &format!("new.jsonl --against month=old {FLAG} {flags}"), &shapes);
     }
-    let bounded = dir.output(
-        &format!("new.jsonl --against old {FLAG} --memory 96MiB --max-record-bytes 8M --pairs"),
-        "bounded",
-    );
+    let bounded = dir.output(&format!("new.jsonl --against old {FLAG} --memory 96MiB --pairs"), "bounded");
     let free = dir.output(&format!("new.jsonl --against old {FLAG} --pairs"), "free");
     assert!(*bounded.pairs == *free.pairs && bounded.clusters == free.clusters);
 }

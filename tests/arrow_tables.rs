@@ -163,7 +163,7 @@ fn parts_have_all_rows_in_their_order() {
 fn values_of_runs_count_once() {
     let dir = Dir::new();
     dir.write("in/runs.arrow", fixture("runs.arrow"));
-    let found = dir.output("in --method exact --to parquet --memory 64M --max-record-bytes 1M -w 1", "out");
+    let found = dir.output("in --method exact --to parquet --memory 64M -w 1", "out");
     let (rows, _) = read_back(&found.kept["runs.parquet"]);
     let long = "x".repeat(50_000);
     assert_eq!(rows.len(), 600);

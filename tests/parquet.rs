@@ -325,10 +325,8 @@ fn a_footer_that_does_not_fit_in_the_memory_costs_its_file() {
     let dir = Dir::new();
     dir.write("in/a.parquet", Made::plain(&[1]).file(&rows(8000)));
     dir.write("in/b.jsonl", "{\"text\": \"a\"}\n");
-    dir.alike("dedup in/a.parquet --dry-run --memory 64M --max-record-bytes 1M", None)
-        .code(3)
-        .says("MiB with --memory");
-    let found = dir.output("in --memory 64M --max-record-bytes 1M --max-rejected 50%", "out");
+    dir.alike("dedup in/a.parquet --dry-run --memory 64M", None).code(3).says("MiB with --memory");
+    let found = dir.output("in --memory 64M --max-rejected 50%", "out");
     let reason = found.rejected[0]["reason"].as_str().unwrap();
     assert!(found.rejected.len() == 1 && reason.contains("to know where its rows stand takes"), "{reason}");
     assert_eq!(found.summary["documents"], 1);

@@ -109,8 +109,7 @@ fn ids(output: &Output, name: &str) -> Vec<String> {
 /// A run with so many MiB of memory.
 fn run(dir: &Dir, flags: &str, memory: u64) -> Ran {
     let _ = fs::remove_dir_all(dir.join("out"));
-    let within = format!("--max-record-bytes 8M --memory {memory}M");
-    dir.dedup(&format!("in --threshold 0.9 --max-rejected 100% {flags} {within} --out out")).ok()
+    dir.dedup(&format!("in --threshold 0.9 --max-rejected 100% {flags} --memory {memory}M --out out")).ok()
 }
 
 fn codecs() -> [Compression; 3] {

@@ -4,7 +4,7 @@
     benches/campaign/bad_formats.py PROGRAM [COUNT] [--seed N] [--only CASE] [--memory MIB] [--made]
 
 PROGRAM is built with `--features full`. Each file is read in one of several ways, under `--memory`: 64M, and for PDFs what
-these need, with records of 8 MiB; or under MIB, with those that are allowed by default. With `--made` only what was made to harm is read. Whatever it is, the run ends with 0 or 3, and says of what it could not use file, place and reason; what it
+these need, or MIB. With `--made` only what was made to harm is read. Whatever it is, the run ends with 0 or 3, and says of what it could not use file, place and reason; what it
 writes can be read again. It never panics, and takes at most 1.05 times its memory or 32 MiB above it. The cases that were made to harm come first, each once: bombs, lies, names that lead elsewhere, loops, depth, and a
 line of 2 GiB, which takes so much room on the disk for a minute."""
 
@@ -28,7 +28,7 @@ WAYS = {
 
 def more(parser):
     """Arguments of this campaign alone."""
-    parser.add_argument("--memory", type=int, metavar="MIB", help="least memory of a run, with the records allowed by default")
+    parser.add_argument("--memory", type=int, metavar="MIB", help="least memory of a run")
     parser.add_argument("--made", action="store_true", help="only files that were made to harm")
 
 
@@ -60,8 +60,7 @@ def memory_of(name):
 
 def within(memory):
     """What keeps a run to so many MiB."""
-    longest = [] if GIVEN.memory else ["--max-record-bytes", "8M"]
-    return ["--memory", f"{memory}M", *longest, "-w", "2"]
+    return ["--memory", f"{memory}M", "-w", "2"]
 
 
 def read(program, way, path, memory):
@@ -72,8 +71,6 @@ def read(program, way, path, memory):
         raise Fault("wrong", f"{' '.join(map(str, words))}: {ran}")
     if ran.code != 0 and "error" not in ran.stderr:
         raise Fault("wrong", f"{way} {path}: no word why: {ran}")
-    if "may have records of" in ran.stderr:
-        raise Fault("wrong", f"{way} {path}: nothing was read: {ran}")
     if ran.peak > max(1.05 * memory * MIB, (memory + 32) * MIB):
         raise Fault("wrong", f"{way} {path} took {ran.peak // MIB} MiB of {memory}: {ran}")
     out = program.folder / "out"

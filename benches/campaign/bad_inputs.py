@@ -15,7 +15,6 @@ from bad_contents import GOOD, MANY, containers, records, tables
 from campaign import MIB, Fault, campaign, options, text, write_records
 
 MEMORY = ["--memory", "64M", "-w", "2"]
-BOUNDED = [*MEMORY, "--max-record-bytes", "8M"]
 ANY = (0, 3)
 # Where records go in.
 INTO = ["dedup", "load", "check", "lexicon"]
@@ -32,8 +31,8 @@ class Bad:
 def into(command, path):
     """The words by which a command reads records of a file."""
     return {
-        "dedup": ["dedup", path, "--out", "out", *BOUNDED],
-        "load": ["load", "c", path, *BOUNDED],
+        "dedup": ["dedup", path, "--out", "out", *MEMORY],
+        "load": ["load", "c", path, *MEMORY],
         "check": ["check", "c", path],
         "lexicon": ["lexicon", "build", path, "--out", "out", "--min-df", "1", "--min-length", "1", "-w", "2"],
     }[command]
@@ -57,7 +56,7 @@ def bad_records(drawn):
             alone, among = file_of("in.jsonl", line), file_of("in.jsonl", line, MANY, MANY)
             yield Bad(f"{name}, alone: {command}", into(command, "in.jsonl"), ANY, make=alone)
             yield Bad(f"{name}, among others: {command}", into(command, "in.jsonl"), ANY, make=among)
-        strict = ["dedup", "in.jsonl", "--strict", "--out", "out", *BOUNDED]
+        strict = ["dedup", "in.jsonl", "--strict", "--out", "out", *MEMORY]
         yield Bad(f"{name}, strict", strict, ANY, make=file_of("in.jsonl", line, MANY))
 
 

@@ -69,7 +69,7 @@ def run(program, path, form, workers, memory):
     """Peak memory in bytes, rows refused, and the exit code."""
     out = program.folder / "out"
     shutil.rmtree(out, ignore_errors=True)
-    allowed = ["--max-rejected", "100%", "--max-record-bytes", "8M", "-w", workers, "--memory", memory, "--quiet"]
+    allowed = ["--max-rejected", "100%", "-w", workers, "--memory", memory, "--quiet"]
     ran = program.run(["dedup", path, *form.split(), *allowed, "--out", out])
     refused = json.loads((out / "summary.json").read_text())["rejected"] if ran.code == 0 else 0
     return ran.peak, refused, ran.code

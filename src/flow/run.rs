@@ -108,7 +108,6 @@ impl RunParts {
         let finds = leave_out == LeaveOut::Find;
         let changes = Changes { read: stored.is_some() || finds, without_ids: finds };
         let fields = fields(&config, changes, (memory, windows, workers), &progress)?;
-        fields.room.admit(&sources, fields.max_record_bytes)?;
         let observed = observation.as_ref().map_or_else(Vec::new, |observation| observation.fields.clone());
         let fields = Arc::new(Fields { observed, ..fields });
         let status = RunStatus::new(progress);

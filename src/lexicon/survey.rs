@@ -69,9 +69,7 @@ impl Survey<'_> {
     /// # Errors
     /// As [`Survey::windows`].
     pub(crate) fn room(&self, cost: RecordCost, progress: &Arc<Progress>) -> Result<RecordRoom> {
-        let room = RecordRoom::new(self.memory, self.windows()?, self.workers, cost, progress);
-        room.admit(self.sources, self.input.max_record_bytes)?;
-        Ok(room)
+        Ok(RecordRoom::new(self.memory, self.windows()?, self.workers, cost, progress))
     }
 
     /// Has every text read by one of the readers, a reader for each worker.

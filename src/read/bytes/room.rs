@@ -5,11 +5,9 @@ use std::time::Duration;
 
 #[cfg(feature = "pdf")]
 use super::process_room::{ProcessRoom, ProcessTurn, memory_for_one};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, BYTES_OF_WORD, FREE_WORDS, WORKER_MEMORY};
 use crate::progress::Progress;
-use crate::read::format::{Compression, Format};
-use crate::read::source::Source;
 
 /// Part of the memory beyond what every run needs that records may take: what the shares of a run leave while it reads.
 const PART: u64 = 4;
@@ -38,16 +36,6 @@ impl RecordCost {
     /// Bytes that a record of so many bytes costs: its line, its text, and what is made of the tokens.
     fn of(self, bytes: u64) -> u64 {
         bytes.saturating_mul(2).saturating_add(bytes.saturating_mul(self.token) / self.bytes_of_token)
-    }
-
-    /// Bytes that a record of so many bytes costs at most, where records may have `longest`.
-    fn at_most(self, bytes: u64, longest: usize) -> u64 {
-        let tokens = match self.bytes_of_token {
-            // Characters are not counted before they are tokens.
-            1 => bytes,
-            _ => (bytes + bytes / 3).min(most_words(longest) as u64),
-        };
-        bytes.saturating_mul(2).saturating_add(tokens.saturating_mul(self.token))
     }
 }
 
@@ -114,34 +102,6 @@ impl RecordRoom {
                 progress: Arc::clone(progress),
             })
         }))
-    }
-
-    /// Sees to it that whatever record these inputs may have fits in the memory, where records may have so many bytes.
-    ///
-    /// # Errors
-    /// [`Error::Input`] for the first file that may have one that does not, with what to do.
-    pub fn admit(&self, sources: &[Source], max_record_bytes: usize) -> Result<()> {
-        let Some(bound) = &self.0 else { return Ok(()) };
-        let may_have = |source: &Source| longest_of(source, max_record_bytes as u64);
-        let cost = |source: &Source| bound.cost.at_most(may_have(source), max_record_bytes);
-        let room = for_one(bound.memory, bound.workers);
-        let Some(first) = sources.iter().find(|source| cost(source) > room) else { return Ok(()) };
-        let most = sources.iter().map(cost).max().unwrap_or(0);
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        let fits = |longest: u64| bound.cost.at_most(longest << 20, (longest << 20) as usize) <= room;
-        let longest = (1..mib(max_record_bytes as u64)).rev().find(|longest| fits(*longest)).unwrap_or(1);
-        Err(Error::input(
-            &first.path,
-            format!(
-                "it may have records of {} MiB, one of which takes up to {} MiB while it is read, more than the memory allowed, \
-                 {} MiB, has room for: allow it with --memory {}M, or have longer records refused and counted, with \
-                 --max-record-bytes {longest}M",
-                mib(may_have(first)),
-                mib(cost(first)),
-                (bound.memory + bound.windows) >> 20,
-                bound.advised(most),
-            ),
-        ))
     }
 
     /// Longest record that there is room for, in bytes.
@@ -240,13 +200,8 @@ impl Bound {
              MiB: allow about {} MiB with --memory, or have such records refused and counted, with --max-record-bytes",
             (cost >> 20) + 1,
             (self.memory + self.windows) >> 20,
-            self.advised(cost),
+            needed(cost, |memory| for_one(memory, self.workers)) + self.windows.div_ceil(1 << 20),
         )
-    }
-
-    /// MiB of memory in which one record may cost so much.
-    fn advised(&self, cost: u64) -> u64 {
-        needed(cost, |memory| for_one(memory, self.workers)) + self.windows.div_ceil(1 << 20)
     }
 }
 
@@ -260,16 +215,6 @@ impl Drop for Turn {
 /// Most words of the text of a record that may have so many bytes: so what one costs does not hang on how short its words are.
 pub(in crate::read) fn most_words(max_record_bytes: usize) -> usize {
     (max_record_bytes / BYTES_OF_WORD).max(FREE_WORDS)
-}
-
-/// The longest record that a file may have, in bytes, where records may have so many. What is packed may be any number of times as
-/// long as the file.
-fn longest_of(source: &Source, max_record_bytes: u64) -> u64 {
-    let is_plain = matches!(source.format, Format::JsonLines | Format::Text | Format::Csv { .. });
-    match source.compression {
-        Compression::None if is_plain => source.bytes.min(max_record_bytes),
-        _ => max_record_bytes,
-    }
 }
 
 /// What is left of the memory when what every run needs is taken off.
