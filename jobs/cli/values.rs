@@ -19,7 +19,7 @@ use clap::{ColorChoice, ValueEnum};
 pub(crate) fn record_bytes(text: &str) -> Result<usize, String> {
     let bytes = parse_size(text).map_err(|error| error.to_string())?;
     match usize::try_from(bytes) {
-        Ok(0) => Err("would refuse every record; leave it out for 256M".to_owned()),
+        Ok(0) => Err("would refuse every record; leave it out for 16M".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(_) => Err("is more than this machine can address".to_owned()),
     }
