@@ -1,6 +1,6 @@
 //! The items of benchmarks, read once before anything else.
 
-use crate::limits::sized;
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -127,7 +127,7 @@ impl ItemReader<'_> {
                 format!("is a benchmark, and cannot be read to its end ({error}); mend it, or leave it out"),
             )
         };
-        let limit = Input::default().max_record_bytes as u64;
+        let limit = MAX_VALUE_BYTES as u64;
         let mut lines =
             BufReader::with_capacity(sized(1 << 18, 64), open_decompressed(source).map_err(failed)?);
         let (mut line, mut number) = (Vec::new(), 0);
@@ -245,8 +245,12 @@ impl ItemReader<'_> {
 
     /// What a reader of records takes from one field of a file.
     fn plain(&self, source: &Source, field: &str) -> Result<Vec<(u64, PlainItem)>> {
-        let input =
-            Input { text_field: field.to_owned(), id_field: self.fields.id.clone(), ..Input::default() };
+        let input = Input {
+            text_field: field.to_owned(),
+            id_field: self.fields.id.clone(),
+            max_record_bytes: MAX_VALUE_BYTES,
+            ..Input::default()
+        };
         let fields = Arc::new(Fields::of(&input)?);
         let mut taken = PlainItems::default();
         for unit in units(slice::from_ref(source), Extent::ALL, u64::MAX) {

@@ -20,7 +20,7 @@ use crate::flow::records::Candidate;
 use crate::flow::run::RunParts;
 use crate::flow::shared::shared;
 use crate::flow::status::lock;
-use crate::read::Compression;
+use crate::read::{Compression, Source};
 use crate::similarity::AcceptanceRule;
 
 /// Most rounds: a byte numbers them, and each costs a look at all inputs. Few more come of trees of unequal size.
@@ -92,10 +92,12 @@ fn can_be_divided(run: &RunParts) -> bool {
 }
 
 /// Whether each worker may read its own texts once more, wherever they are. A compressed file is then decompressed by each worker
-/// that has some of it, where otherwise those do whose documents are in it: they are the same ones where files are few.
+/// that has some of it, where otherwise those do whose documents are in it: they are the same ones where files are few. Windows
+/// of decoders are counted once a file, so they must be small.
 pub fn may_each_read(run: &RunParts) -> bool {
     let workers = run.context.topology.workers();
-    workers == 1 || compressed_sources(run) < workers
+    let are_usual = || run.documents.inputs.sources.iter().all(Source::has_usual_window);
+    workers == 1 || compressed_sources(run) < workers && are_usual()
 }
 
 fn compressed_sources(run: &RunParts) -> usize {

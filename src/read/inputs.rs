@@ -250,9 +250,11 @@ impl RunInputs {
     }
 }
 
-/// The lines of a compressed file, if records are lines.
+/// The lines of a compressed file, if records are lines, and workers may share them.
 pub(super) fn line_stream(source: &Source, fields: &Fields) -> Option<(Arc<LineStream>, LineReader)> {
-    let reader = codec(source.format).line_reader().filter(|_| source.compression != Compression::None)?;
+    // Workers that share lines read them again each for itself, and windows are counted once a file.
+    let is_shared = source.compression != Compression::None && source.has_usual_window();
+    let reader = codec(source.format).line_reader().filter(|_| is_shared)?;
     let longest = fields.max_record_bytes.min(fields.room.most());
     Some((Arc::new(LineStream::new(source, &fields.room, longest)), reader))
 }

@@ -237,7 +237,7 @@ fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
 }
 
 /// What to do with text in another encoding.
-pub(super) const NOT_UTF_8: &str = "not UTF-8; iconv -f WINDOWS-1252 -t UTF-8 makes it so of what Windows wrote, and iconv -f UTF-16 of what begins with FF FE";
+pub(super) const NOT_UTF_8: &str = "not UTF-8; convert it, with iconv -f WINDOWS-1252 -t UTF-8 what Windows wrote, and with iconv -f UTF-16 -t UTF-8 what begins with FF FE";
 
 /// What to do with JSON that is not lines of it.
 const ONE_A_LINE: &str =

@@ -37,7 +37,9 @@ pub fn bring_to_stored(worker: &mut Worker, run: &RunParts, candidates: &Rc<RefC
 
 /// The worker that measures the pairs of which this document is the first.
 fn taker(doc: Doc, base: Doc, workers: usize) -> u64 {
-    let place = if doc < base { doc / STRETCH } else { doc };
+    // Where few are stored, each worker has some all the same.
+    let stretch = (base / (8 * workers as Doc)).clamp(1, STRETCH);
+    let place = if doc < base { doc / stretch } else { doc };
     (place as usize % workers) as u64
 }
 
@@ -47,10 +49,12 @@ mod tests {
 
     #[test]
     fn stretches_of_stored_contents_stay_together() {
-        let (base, workers) = (10 * STRETCH, 3);
+        let (base, workers) = (30 * STRETCH, 3);
         for doc in 0..base {
             assert_eq!(taker(doc, base, workers), u64::from(doc / STRETCH) % 3);
         }
+        let few: Vec<u64> = (0..100).map(|doc| taker(doc, 100, workers)).collect();
+        assert!((0..3).all(|worker| few.iter().filter(|taker| **taker == worker).count() > 20), "{few:?}");
         assert!((base..base + 9).all(|doc| taker(doc, base, workers) == u64::from(doc) % 3));
     }
 }

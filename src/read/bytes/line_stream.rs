@@ -26,10 +26,12 @@ struct StreamState {
     /// Whether one of this process's workers has begun to read the file.
     is_begun: bool,
     has_ended: bool,
+    /// How many workers read it.
+    readers: usize,
     window: Option<Window>,
     /// Lines handed out so far.
     lines: u32,
-    /// Bytes of the file that those who took lines have been told of.
+    /// Bytes of the compressed file that were counted as progress.
     told: u64,
     /// Where a line began that is too long.
     skipping: Option<u64>,
@@ -73,10 +75,11 @@ impl LineStream {
 
     /// Notes that a worker of this process has been given the file to read, from its start.
     pub(in crate::read) fn begin(&self) {
-        *self.lock() = StreamState { is_begun: true, ..StreamState::default() };
+        let mut state = self.lock();
+        *state = StreamState { is_begun: true, readers: state.readers, ..StreamState::default() };
     }
 
-    /// Whether any was, ever.
+    /// Whether a worker of this process was ever given the file.
     pub(in crate::read) fn is_begun(&self) -> bool {
         self.lock().is_begun
     }
@@ -92,6 +95,21 @@ impl LineStream {
         self.lock().lines
     }
 
+    /// Notes that one more worker reads it, until it [leaves](LineStream::leave).
+    pub(in crate::read) fn join(&self) {
+        self.lock().readers += 1;
+    }
+
+    /// Notes that a worker reads it no longer. With the last one ends what is held for them, also where a run has failed before the
+    /// end of the file: others may wait for their turn.
+    pub(in crate::read) fn leave(&self) {
+        let mut state = self.lock();
+        state.readers = state.readers.saturating_sub(1);
+        if state.readers == 0 {
+            (state.has_ended, state.window, state.turn) = (true, None, None);
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, StreamState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,7 +122,7 @@ impl LineStream {
         let mut state = self.lock();
         let taken = self.take_from(&mut state, spent);
         if taken.as_ref().map_or(true, |taken| taken.is_last) {
-            (state.has_ended, state.window) = (true, None);
+            (state.has_ended, state.window, state.turn) = (true, None, None);
         }
         taken
     }
@@ -197,4 +215,40 @@ impl LineStream {
 fn lines_of(bytes: &[u8]) -> u32 {
     let ends = memchr_iter(b'\n', bytes).count();
     u32::try_from(ends + usize::from(!bytes.ends_with(b"\n"))).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+    use crate::progress::Progress;
+    use crate::read::{RecordCost, discover};
+
+    #[test]
+    fn whoever_leaves_a_long_line_behind_gives_its_turn_back() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.jsonl.zst");
+        let line = format!("{{\"text\": \"{}\"}}\n", "x".repeat(20 * BLOCK));
+        fs::write(&path, zstd::encode_all(line.as_bytes(), 1).expect("compressed")).expect("written");
+        let name = path.to_str().expect("UTF-8").to_owned();
+        let source = discover(&[name], folder.path()).expect("found").sources.remove(0);
+        let progress = Arc::new(Progress::default());
+        let cost = RecordCost { token: 22, bytes_of_token: 6 };
+        let least = crate::limits::BASE_MEMORY + 2 * crate::limits::WORKER_MEMORY;
+        let room = RecordRoom::new(Some(least + 16 * BLOCK as u64), 0, 2, cost, &progress);
+        let stream = LineStream::new(&source, &room, 1 << 30);
+        stream.begin();
+        stream.join();
+        while stream.lock().turn.is_none() {
+            assert!(!stream.take(Vec::new()).expect("no bug").is_last, "the line is long");
+        }
+        progress.stop_flag().store(true, Ordering::Relaxed);
+        assert!(room.turn().is_err(), "the turn is taken, and whoever waits is stopped");
+        stream.leave();
+        assert!(room.turn().expect("free").is_some());
+        assert!(!stream.is_open());
+    }
 }

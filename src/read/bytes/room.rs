@@ -212,7 +212,7 @@ impl Drop for Turn {
     }
 }
 
-/// Most words of the text of a record that may have so many bytes: so what one costs does not hang on how short its words are.
+/// Most words of the text of a record that may have so many bytes: so what one costs does not depend on how short its words are.
 pub(in crate::read) fn most_words(max_record_bytes: usize) -> usize {
     (max_record_bytes / BYTES_OF_WORD).max(FREE_WORDS)
 }

@@ -61,6 +61,13 @@ fn window(descriptor: u8, window: u8, number: impl Fn(usize, usize) -> u64) -> u
     }
 }
 
+impl Source {
+    /// Whether it is decompressed within what every worker has: not only as many decoders as there are files may be open then.
+    pub fn has_usual_window(&self) -> bool {
+        self.window <= USUAL
+    }
+}
+
 /// Sees to it that the windows of all files that so many workers may decompress at a time fit in the memory, and notes with
 /// each file what it may take: how much all of them take of the memory, and the processes that read PDFs.
 ///

@@ -246,7 +246,15 @@ fn has_unparted(content: &[u8]) -> bool {
                 time[2] == b':' && digits.iter().all(u8::is_ascii_digit)
             })
         };
-        if line.starts_with(b"From ") && has_time() && lines.peek().is_some_and(|next| is_header(next)) {
+        let has_year = || {
+            line.split(u8::is_ascii_whitespace)
+                .any(|word| matches!(word, [b'1' | b'2', b'0'..=b'9', b'0'..=b'9', b'0'..=b'9']))
+        };
+        if line.starts_with(b"From ")
+            && has_time()
+            && has_year()
+            && lines.peek().is_some_and(|next| is_header(next))
+        {
             if before.is_empty() {
                 return false;
             }

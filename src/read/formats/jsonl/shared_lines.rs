@@ -25,6 +25,7 @@ pub(super) struct SharedLines {
 impl SharedLines {
     pub(super) fn new(file: u32, stream: Arc<LineStream>, fields: Arc<Fields>) -> SharedLines {
         let lines = LineRecords::new(file, fields);
+        stream.join();
         SharedLines { stream, lines, spent: Vec::new(), done: false, compressed: 0, text_bytes: 0 }
     }
 
@@ -49,6 +50,12 @@ impl SharedLines {
             self.spent = taken.bytes;
         }
         Ok(())
+    }
+}
+
+impl Drop for SharedLines {
+    fn drop(&mut self) {
+        self.stream.leave();
     }
 }
 
