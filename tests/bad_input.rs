@@ -643,6 +643,8 @@ fn other_encodings_are_refused_with_what_to_do() {
     dir.write("latin.csv", table.chars().map(|letter| letter as u8).collect::<Vec<u8>>());
     dir.write("latin.txt", b"caf\xe9 and more words");
     for name in ["wide.csv", "latin.csv", "latin.txt"] {
-        dir.dedup(&format!("{name} --dry-run")).code(3).says("not UTF-8; convert it, with iconv -f WINDOWS-1252 -t UTF-8");
+        dir.dedup(&format!("{name} --dry-run"))
+            .code(3)
+            .says("not UTF-8; convert it, with iconv -f WINDOWS-1252 -t UTF-8");
     }
 }

@@ -674,7 +674,7 @@ fn what_the_memory_has_no_room_for_is_said_before_the_work() {
         .says("some of the benchmarks");
     dir.alike(&format!("{command} --benchmarks items.jsonl --memory 120M"), None).ok();
     fs::remove_dir_all(dir.join("o")).unwrap();
-    dir.write("in.jsonl", line("a", &words(0, 20)) + &line("b", &some(2_000_000)));
+    dir.write("in.jsonl", line("a", &words(0, 20)) + &line("b", &some(1_400_000)));
     dir.alike(&format!("{command} --benchmarks few.jsonl --memory 60M"), None)
         .code(3)
         .says("in.jsonl")
