@@ -626,7 +626,7 @@ fn boxes_of_mail_that_are_not_read_are_named() {
             dir.dedup(&format!("{path} --dry-run")).code(3).says(name).says(advice);
         }
     }
-    dir.write("a.mbox", &boxes[2].0.replace('\r', "\n"));
+    dir.write("a.mbox", boxes[2].0.replace('\r', "\n"));
     dir.write("b.mbox", box_of(from, "\n").replace('\n', "\r\n"));
     // A line that is not quoted, in the text of a message.
     dir.write("c.mbox", box_of(from, "From here at 10:30\nword: more\n\n"));

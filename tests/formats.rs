@@ -348,7 +348,7 @@ fn damaged_crawls_and_deep_mails_cost_no_run() {
     };
     dir.write("deep/a.eml", deep(16_000));
     dir.write("deep/b.eml", deep(100_000));
-    let found = dir.output("deep --max-rejected 50%", "mails");
+    let found = dir.output("deep --max-rejected 50% --max-record-bytes 256M", "mails");
     assert_eq!((&found.summary["documents"], found.rejected.len()), (&1.into(), 1));
     assert!(found.rejected[0]["reason"].as_str().unwrap().contains("in one message"), "{:?}", found.rejected);
 }

@@ -142,7 +142,7 @@ fn an_interrupt_within_one_huge_document_leaves_all_or_nothing() {
     ] {
         let mut interrupted = 0;
         for wait in [10, 40, 80, 160, 320] {
-            let mut child = start(&dir, &format!("{command} --out out -w 2"));
+            let mut child = start(&dir, &format!("{command} --max-record-bytes 64M --out out -w 2"));
             std::thread::sleep(Duration::from_millis(wait));
             interrupt(&child);
             let begun = Instant::now();

@@ -94,8 +94,10 @@ fn read_in_turn(source: &Source, max: usize, workers: usize) -> Option<(Vec<(u32
     let (mut sink, mut open) = (Collect::default(), true);
     while open {
         assert!(lines.0.is_open());
-        open =
-            readers.iter_mut().fold(true, |open, reader| reader.advance(&mut sink).expect("no bug") && open);
+        // All take their turns, also behind the last lines.
+        let advanced: Vec<bool> =
+            readers.iter_mut().map(|reader| reader.advance(&mut sink).expect("no bug")).collect();
+        open = advanced.iter().all(|more| *more);
     }
     assert!(!lines.0.is_open());
     assert_eq!(readers.iter().map(UnitReader::bytes).sum::<u64>(), source.bytes);
