@@ -212,7 +212,8 @@ fn bombs_and_lies_are_refused() {
         };
         let bomb = |member: &mut Member| member.content = vec![b' '; 40 << 20];
         refused(&bomb, "--max-record-bytes 1MiB", "longer than the 1048576 bytes allowed");
-        refused(&bomb, "--memory 64MiB -w 1", "do not fit in the memory allowed");
+        refused(&bomb, "", "longer than the 16777216 bytes allowed");
+        refused(&bomb, "--max-record-bytes 64M --memory 64M -w 1", "do not fit in the memory allowed");
         for said in [0, 10, 9999, u32::MAX - 1] {
             let why =
                 read(kind, |members| part(members, main(kind)).said = Some(said), "").expect_err("refused");

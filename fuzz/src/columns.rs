@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
 use alike::error::{Error, Result};
-use alike::read::{FormatHint, ParquetSource, RecordRoom, Source, column_names, row_objects};
+use alike::read::{
+    CARRIED_SCHEMA, FormatHint, ParquetSource, RecordRoom, Source, carried_fields, column_names, row_objects,
+};
 use parquet::basic::{BrotliLevel, Compression, Encoding, Type};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType, Int32Type,
@@ -155,8 +157,11 @@ fn objects(source: &Source, good: Option<&[Seen]>) {
 
 /// All columns, as they are read where a file is written again.
 fn leaves(file: &ParquetSource) {
-    let dictionaries = file.dictionaries();
-    assert_eq!(dictionaries.len(), file.metadata().file_metadata().schema_descr().num_columns());
+    let said = file.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    for said in said.filter(|pair| pair.key == CARRIED_SCHEMA).filter_map(|pair| pair.value.as_deref()) {
+        // Whatever it says of the fields of Arrow, it is read or refused.
+        let _ = carried_fields(said);
+    }
     for (group, rows) in file.groups().enumerate().take(4) {
         for leaf in 0..file.metadata().row_group(group).num_columns().min(16) {
             let rows = rows.end - rows.start;
