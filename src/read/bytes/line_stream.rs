@@ -231,14 +231,14 @@ mod tests {
     fn whoever_leaves_a_long_line_behind_gives_its_turn_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.jsonl.zst");
-        let line = format!("{{\"text\": \"{}\"}}\n", "x".repeat(20 * BLOCK));
+        let line = format!("{{\"text\": \"{}\"}}\n", "x".repeat(20 << 20));
         fs::write(&path, zstd::encode_all(line.as_bytes(), 1).expect("compressed")).expect("written");
         let name = path.to_str().expect("UTF-8").to_owned();
         let source = discover(&[name], folder.path()).expect("found").sources.remove(0);
         let progress = Arc::new(Progress::default());
         let cost = RecordCost { token: 22, bytes_of_token: 6 };
         let least = crate::limits::BASE_MEMORY + 2 * crate::limits::WORKER_MEMORY;
-        let room = RecordRoom::new(Some(least + 16 * BLOCK as u64), 0, 2, cost, &progress);
+        let room = RecordRoom::new(Some(least + (16 << 20)), 0, 2, cost, &progress);
         let stream = LineStream::new(&source, &room, 1 << 30);
         stream.begin();
         stream.join();
