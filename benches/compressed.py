@@ -32,7 +32,7 @@ def timed(command, **options):
 
 
 def digest(path, unpack):
-    """What the records of a file come to, and the bytes of the file when the usual tool compresses them."""
+    """The digest of what a file holds once it is unpacked, and what it holds."""
     text = subprocess.run([*unpack, path], check=True, stdout=subprocess.PIPE).stdout if unpack else open(path, "rb").read()
     return hashlib.sha256(text).hexdigest(), text
 

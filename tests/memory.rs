@@ -155,7 +155,19 @@ fn a_load_that_fails_leaves_no_file() {
     assert_eq!(files(), before);
 }
 
-/// Many short tokens take more memory than a text of the same length has otherwise. So their number is bounded, whatever the memory.
+/// Many short tokens take more memory than a text of the same length has otherwise.
+#[test]
+fn a_record_of_many_tokens_is_refused_when_they_are_counted() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &"x y ".repeat(1_800_000)));
+    let run = |memory: u64| {
+        dir.dedup(&format!("in.jsonl -w 1 --max-record-bytes 32M --memory {memory}M --dry-run"))
+    };
+    let refused = run(64).code(3).says("allow about");
+    run(advised(&refused)).ok();
+}
+
+/// Their number is bounded, too, whatever the memory.
 #[test]
 fn a_record_of_too_many_words_is_refused_and_the_others_are_read() {
     let dir = Dir::new();
