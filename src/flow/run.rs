@@ -1,7 +1,6 @@
 //! The parts of a run, each of which its workers share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use crate::config::{Config, Verify};
@@ -66,9 +65,9 @@ pub struct RunParts {
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
-    /// Whether any worker is left with hot groups, and whether candidates were divided among workers; while they are.
-    pub(super) has_hot_groups: AtomicBool,
+    /// Whether candidates were divided among workers, while they are; and a bit for each member of the hot groups that are left.
     pub(super) divided: OnceLock<bool>,
+    pub(super) in_hot_groups: Mutex<Weak<DocumentBits>>,
     /// What is found out of members that are too common to be counted.
     pub(super) common_search: CommonSearch,
     /// Of a load, by worker of this process: the documents it has read that are not the first of their text.
@@ -183,8 +182,8 @@ impl RunParts {
             by_fewest: Mutex::default(),
             connected: Mutex::default(),
             round: Mutex::default(),
-            has_hot_groups: AtomicBool::default(),
             divided: OnceLock::new(),
+            in_hot_groups: Mutex::default(),
             common_search: CommonSearch::default(),
             own_copies: Arc::new(OwnCopies::new(topology)),
             settling: SettlingRows::default(),

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::flow::common_members::find_common;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::exchange_all::{PATIENCE, wait};
+use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::bring_to_sets;
 use crate::flow::distributed::send_window::SendWindow;
@@ -29,7 +30,7 @@ use crate::flow::measuring::in_order::measure_in_order;
 use crate::flow::measuring::portions::divide;
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::{ones, set};
+use crate::flow::memory::document_bits::{DocumentBits, ones, set};
 use crate::flow::memory::spill::Pile;
 use crate::flow::operators::broadcast_rows::{
     ProtectedRows, SentRows, broadcast_protected, broadcast_rows, rows_for_others,
@@ -47,6 +48,7 @@ use crate::flow::records::{Arrival, Candidate, Change, FirstHalf, Posting, Wante
 use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::collide_again;
+use crate::flow::shared::shared;
 use crate::progress::Stage;
 
 /// One worker's part.
@@ -256,15 +258,23 @@ fn measuring_phase(
     if context.topology.processes() > 1 && context.measured_on_sets() {
         bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
     }
-    let (is_hot, in_hot_groups) = (!hot_groups.is_empty(), members(run, &hot_groups));
+    let (own_hot, in_hot_groups) = members(run, &hot_groups);
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
-    let divided = divide(worker, run, &candidates, is_hot).unwrap_or_else(|error| {
+    let divided = divide(worker, run, &candidates).unwrap_or_else(|error| {
         status.fail(error);
         false
     });
     if divided {
-        let measured = measure_in_order(run, &candidates.borrow());
-        return measured.unwrap_or_else(|error| status.fail(error));
+        let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
+        gather_bits(worker, context, &hot, &own_hot);
+        let measured = measure_in_order(run, &candidates.borrow(), &hot);
+        measured.unwrap_or_else(|error| status.fail(error));
+        if !hot.is_empty() {
+            // Clusters are formed with the sets of these at hand.
+            candidates.replace(context.memory.pile(Share::Candidates));
+            measure(worker, run, Arc::clone(&run.sets), candidates, in_hot_groups);
+        }
+        return;
     }
     let rounds = in_rounds(worker, run, candidates).unwrap_or_else(|error| {
         status.fail(error);
@@ -330,13 +340,13 @@ fn in_question(run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Wante
     Ok(ones(asked.into_iter()).map(|row| (base + row, process as u32)).collect())
 }
 
-/// The members of hot groups, which are measured where clusters are formed.
-fn members(run: &RunParts, hot_groups: &[Vec<Doc>]) -> Vec<Wanted> {
-    let base = run.documents.catalogue.base();
-    let mut asked = Vec::new();
-    let rows = hot_groups.iter().flatten().filter_map(|doc| doc.checked_sub(base));
-    rows.for_each(|row| set(&mut asked, row));
-    ones(asked.into_iter()).map(|row| (base + row, 0)).collect()
+/// The members of hot groups, a bit each, and those of them that are measured where clusters are formed.
+fn members(run: &RunParts, hot_groups: &[Vec<Doc>]) -> (Vec<u64>, Vec<Wanted>) {
+    let mut members = Vec::new();
+    hot_groups.iter().flatten().for_each(|doc| set(&mut members, *doc));
+    let new = ones(members.iter().copied()).filter(|doc| !run.sets.is_stored(*doc));
+    let wanted = new.map(|doc| (doc, 0)).collect();
+    (members, wanted)
 }
 
 /// How long a worker waits for the network before it looks again.

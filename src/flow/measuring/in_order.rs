@@ -1,30 +1,37 @@
 //! Candidates measured in document order: each text is read again once, its pairs with earlier documents are measured on the
 //! set at hand, and the set is held only as long as a later document may need it.
 
-use crate::limits::sized;
 use std::path::Path;
 
 use hashbrown::HashMap;
 
+use crate::components::Forest;
 use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::common_members::apart::CommonMembers;
 use crate::flow::measuring_rounds::allowed;
+use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
+use crate::limits::sized;
 use crate::metrics::Metric;
 use crate::similarity::{AcceptanceRule, Measure};
 
 /// Words for which there is room after a large set.
 const KEPT: usize = sized(1 << 17, 8);
 
-/// Measures candidates of which no other worker has any document, and hands in the links.
+/// Measures candidates of which no other worker has any document, and hands in the links. Documents `in_hot_groups` may be linked
+/// beside these.
 ///
 /// # Errors
 /// Those of reading texts again and of spill files.
-pub fn measure_in_order(run: &RunParts, candidates: &Pile<Candidate>) -> Result<()> {
+pub fn measure_in_order(
+    run: &RunParts,
+    candidates: &Pile<Candidate>,
+    in_hot_groups: &DocumentBits,
+) -> Result<()> {
     let Some(rule) = run.context.rule else { return Ok(()) };
     let mut read = Vec::new();
     let candidates = match candidates.held() {
@@ -40,7 +47,7 @@ pub fn measure_in_order(run: &RunParts, candidates: &Pile<Candidate>) -> Result<
     let catalogue = &run.documents.catalogue;
     let partners = EarlierPartners::new(candidates, catalogue.doc_limit(), |doc| catalogue.position(doc));
     let docs = partners.docs.clone();
-    let mut measuring = MeasuringInOrder::new(run, rule, partners);
+    let mut measuring = MeasuringInOrder::new(run, rule, partners, in_hot_groups);
     let (mut sketcher, progress) = (run.context.sketcher(), &run.context.status.progress);
     run.documents.each_whole_set(&docs, &mut sketcher, progress, &mut |_, set| measuring.take(set))?;
     measuring.hand_in();
@@ -90,6 +97,24 @@ impl EarlierPartners {
         EarlierPartners { docs, starts, earlier, last }
     }
 
+    /// Whether candidates connect each document with one of `some`.
+    fn connected_with(&self, some: &DocumentBits) -> Vec<bool> {
+        if some.is_empty() {
+            return vec![false; self.docs.len()];
+        }
+        let mut forest = Forest::new(self.docs.len());
+        for (number, list) in (0..).zip(self.starts.windows(2)) {
+            for earlier in &self.earlier[list[0] as usize..list[1] as usize] {
+                forest.union(*earlier, number);
+            }
+        }
+        let mut connected = vec![false; self.docs.len()];
+        for (number, _) in (0..).zip(&self.docs).filter(|(_, doc)| some.contains(**doc)) {
+            connected[forest.find(number) as usize] = true;
+        }
+        (0..self.docs.len() as u32).map(|number| connected[forest.find(number) as usize]).collect()
+    }
+
     /// The numbers of the earlier documents that one is to be measured with, ascending.
     fn of(&self, number: usize) -> &[u32] {
         &self.earlier[self.starts[number] as usize..self.starts[number + 1] as usize]
@@ -106,17 +131,25 @@ struct MeasuringInOrder<'a> {
     next: usize,
     /// Which documents joined an earlier one, where nothing more is asked of those that did.
     joined: Option<Vec<bool>>,
+    /// Of which documents all links are asked all the same, as some of their component may be linked beside the candidates.
+    open: Vec<bool>,
     links: Vec<Candidate>,
     scratch: Vec<u64>,
 }
 
 impl MeasuringInOrder<'_> {
-    fn new(run: &RunParts, rule: AcceptanceRule, partners: EarlierPartners) -> MeasuringInOrder<'_> {
+    fn new<'a>(
+        run: &'a RunParts,
+        rule: AcceptanceRule,
+        partners: EarlierPartners,
+        in_hot_groups: &DocumentBits,
+    ) -> MeasuringInOrder<'a> {
         let context = &run.context;
         // With a guarantee, a document joins the first kept one that it is linked to, and nothing joins it. If that is kept
         // which comes first, who is kept is known as documents come. A collection keeps all links.
         let firsts = !context.pairs && run.sets.stored().is_none() && run.documents.catalogue.keeps_first();
         MeasuringInOrder {
+            open: if firsts { partners.connected_with(in_hot_groups) } else { Vec::new() },
             joined: firsts.then(|| vec![false; partners.docs.len()]),
             sets: LiveSets::new(allowed(run) / context.topology.workers() as u64, &context.memory.scratch),
             next: 0,
@@ -148,7 +181,7 @@ impl MeasuringInOrder<'_> {
             let counted = |measure| counted(self.run, self.rule, (other, theirs), (doc, set), measure);
             if let Some(shared) = measure.and_then(counted) {
                 self.links.push(Candidate { pair: Pair::new(other, doc), shared });
-                has_joined = self.joined.is_some();
+                has_joined = self.joined.is_some() && !self.open[number];
             }
             if has_joined {
                 break;

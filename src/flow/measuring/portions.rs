@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::atomic::Ordering;
 
 use timely::worker::Worker;
 
@@ -33,7 +32,6 @@ pub fn divide(
     worker: &mut Worker,
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
-    is_hot: bool,
 ) -> Result<bool> {
     // Stored documents have no texts to be read in order.
     let is_divided = (may_be_divided(run) || is_first_load(run)) && may_each_read(run);
@@ -42,16 +40,15 @@ pub fn divide(
     }
     let workers = run.context.topology.workers();
     if workers == 1 {
-        return Ok(!is_hot && fits(run, &candidates.borrow()).is_some());
+        return Ok(fits(run, &candidates.borrow()).is_some());
     }
-    run.has_hot_groups.fetch_or(is_hot, Ordering::Relaxed);
     let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     send(worker, run, &own, |_| 0, candidates);
     drop(own);
     let all = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     let mut takers = None;
     if worker.index() == 0 {
-        takers = fits(run, &all).filter(|_| !run.has_hot_groups.load(Ordering::Relaxed)).and_then(|held| {
+        takers = fits(run, &all).and_then(|held| {
             let catalogue = &run.documents.catalogue;
             take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc))
         });

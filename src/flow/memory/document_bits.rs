@@ -39,6 +39,11 @@ impl DocumentBits {
         self.words.iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
+    /// Whether no document is in it.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
+    }
+
     /// The documents in it, ascending.
     pub fn docs(&self) -> impl Iterator<Item = Doc> {
         ones(self.words.iter().map(|word| word.load(Ordering::Relaxed)))
@@ -120,7 +125,7 @@ mod tests {
             let bits = DocumentBits::new(300);
             docs.iter().for_each(|doc| bits.insert(*doc));
             prop_assert_eq!(bits.docs().collect::<Vec<_>>(), docs.iter().copied().collect::<Vec<_>>());
-            prop_assert_eq!(bits.len(), docs.len());
+            prop_assert_eq!((bits.len(), bits.is_empty()), (docs.len(), docs.is_empty()));
             prop_assert!((0..300).all(|doc| bits.contains(doc) == docs.contains(&doc)));
             let mut own = Vec::new();
             docs.iter().for_each(|doc| set(&mut own, *doc));

@@ -1,7 +1,7 @@
 //! The members of hot groups that one worker reads, and the keys under which they collide again.
 //!
-//! Sets of new ones are derived from their texts twice, to count shingles and to choose keys. Few are held in between: the sets of a
-//! family take more memory than all else.
+//! Sets of new ones are derived from their texts to choose keys. Before that shingles are counted: of many members by a sample, whose
+//! sets are held until then, as far as they take no more than the postings of the first collision did.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -29,14 +29,19 @@ use crate::flow::results::gathered::Collided;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::keys::{KeyChoice, KnownShingles, OfNew, OwnShingles};
 use crate::flow::shared::shared;
-use crate::sketch::Frequencies;
+use crate::limits::sized;
+use crate::sketch::{Frequencies, spread};
 
 /// Members read between two looks at whether to stop.
 const CHECKED: usize = 1 << 10;
-/// Of so many bytes of input one may be taken by sets that are held.
-const HELD: u64 = 16;
+/// Of so many bytes of input one may be taken by sets that are held: about what postings took, which are gone by now.
+const HELD: u64 = 5;
 /// Of so many stored members one is counted.
 const COUNTED: Doc = 16;
+/// Of so many new members one is counted where there are more than [`ALL_COUNTED`]. What many of them have stands out in these, too.
+const SAMPLED: u64 = 4;
+/// So many members are all counted.
+const ALL_COUNTED: usize = sized(1 << 14, 1 << 4);
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
 pub struct Members<'a> {
@@ -44,21 +49,26 @@ pub struct Members<'a> {
     worker: usize,
     new: Vec<Doc>,
     stored: Vec<Doc>,
-    held: FirstSets,
+    /// Whether some of the new ones stand for all of them where shingles are counted.
+    sampled: bool,
+    held: HeldSets,
 }
 
-/// The sets of the first members, as many as there is room for, so that they need not be derived again.
+/// The sets of members that were counted, as many as there is room for, so that they need not be derived again.
 #[derive(Default)]
-struct FirstSets {
+struct HeldSets {
+    /// Ascending.
+    docs: Vec<Doc>,
     words: Vec<u64>,
     ends: Vec<usize>,
 }
 
-impl FirstSets {
+impl HeldSets {
     /// Adds the set of the next member, if there is room for it and for all before it; whether there was.
-    fn push(&mut self, set: &[u64], most: usize) -> bool {
+    fn push(&mut self, doc: Doc, set: &[u64], most: usize) -> bool {
         let fits = self.words.len() + set.len() <= most;
         if fits {
+            self.docs.push(doc);
             self.words.extend_from_slice(set);
             self.ends.push(self.words.len());
         }
@@ -66,29 +76,53 @@ impl FirstSets {
     }
 
     /// The sets, in order.
-    fn all(&self) -> impl Iterator<Item = &[u64]> {
+    fn all(&self) -> impl Iterator<Item = (Doc, &[u64])> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| &self.words[start..*end])
+        let sets = starts.zip(&self.ends).map(|(start, end)| &self.words[start..*end]);
+        self.docs.iter().copied().zip(sets)
+    }
+
+    /// Those of ascending documents whose sets are not held.
+    fn others(&self, docs: &[Doc]) -> Vec<Doc> {
+        let mut held = self.docs.iter().peekable();
+        let mut docs = docs.to_vec();
+        docs.retain(|doc| held.next_if_eq(&doc).is_none());
+        docs
     }
 }
 
 impl Members<'_> {
-    /// Those of `hot` that a worker reads.
-    pub fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits) -> Members<'a> {
+    /// Those of `hot` that a worker reads. If `counts_all`, shingles will be counted in all new ones.
+    pub fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits, counts_all: bool) -> Members<'a> {
         let own = hot.docs().filter(|doc| run.context.topology.owner_of(*doc) == worker);
         let (stored, new) = own.partition(|doc| run.sets.is_stored(*doc));
-        Members { run, worker, new, stored, held: FirstSets::default() }
+        let sampled = !counts_all && hot.len() > ALL_COUNTED;
+        Members { run, worker, new, stored, sampled, held: HeldSets::default() }
     }
 
     /// Hands on each new member with its shingles.
     fn each_new(&self, each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
-        let (context, documents) = (&self.run.context, &self.run.documents);
-        let (at_hand, others) = self.new.split_at(self.held.ends.len());
-        for (doc, set) in at_hand.iter().zip(self.held.all()) {
-            each(*doc, set)?;
+        for (doc, set) in self.held.all() {
+            each(doc, set)?;
         }
+        self.derive(&self.held.others(&self.new), each)
+    }
+
+    /// Hands on some new members with their shingles, which are derived from their texts.
+    fn derive(&self, docs: &[Doc], each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>) -> Result<()> {
+        let (context, documents) = (&self.run.context, &self.run.documents);
         let mut each = self.checking(each);
-        documents.each_set(others, &mut context.sketcher(), &context.status.progress, &mut each)
+        documents.each_set(docs, &mut context.sketcher(), &context.status.progress, &mut each)
+    }
+
+    /// The new members whose shingles are counted. Where they stand decides, so that it does not matter who has read them.
+    fn counted(&self) -> Vec<Doc> {
+        let catalogue = &self.run.documents.catalogue;
+        let mut docs = self.new.clone();
+        if self.sampled {
+            docs.retain(|doc| spread(catalogue.position(*doc).to_bits()) % SAMPLED == 0);
+        }
+        docs
     }
 
     /// Members of sets that are held.
@@ -123,18 +157,18 @@ impl Members<'_> {
         }
     }
 
-    /// Counts in how many members each shingle is. Of stored ones a sample tells what many of them have, and that is enough:
-    /// they need not be kept apart from each other.
+    /// Counts in how many members each shingle is, or in how many of a sample of them. Of stored ones few are enough: they need not
+    /// be kept apart from each other.
     ///
     /// # Errors
     /// Those of reading texts and stored sets again.
     pub fn count(&mut self, frequencies: &Frequencies) -> Result<()> {
         let mut counting = frequencies.counting();
-        let (mut held, most) = (FirstSets::default(), self.most_held());
+        let (mut held, most) = (HeldSets::default(), self.most_held());
         let mut has_room = true;
-        self.each_new(&mut |_, set| {
+        self.derive(&self.counted(), &mut |doc, set| {
             counting.count(set);
-            has_room = has_room && held.push(set, most);
+            has_room = has_room && held.push(doc, set, most);
             Ok(())
         })?;
         self.held = held;

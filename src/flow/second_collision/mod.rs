@@ -84,7 +84,8 @@ pub fn collide_again(
         Shown::Resembling(_) => Scale::default(),
         Shown::Containing(_) => Scale::of(worker, run, &hot),
     };
-    let mut own = Members::new(run, worker.index(), &hot);
+    // Which keys are of one content alone is only known where all are counted.
+    let mut own = Members::new(run, worker.index(), &hot, matches!(shown, Shown::Containing(_)));
     drop(hot);
     let frequencies = shared(&run.frequencies, || match shown {
         Shown::Resembling(_) => Frequencies::new(members),
