@@ -469,6 +469,7 @@
 //! - `flow/memory/buckets.rs` - postings and arrivals bucketed by key
 //! - `flow/memory/rounds.rs` - key groups given out in rounds
 //! - `flow/memory/sets.rs` - lists of words by document
+//! - `flow/memory/candidate_queue.rs` - candidates of all workers, measured by whoever is free
 //! - `flow/distributed/mod.rs` - a run in several processes
 //! - `flow/distributed/topology.rs` - the workers of all processes: who owns which document, and which key
 //! - `flow/distributed/execute.rs` - running on the workers of one process or of all, failures agreed by all
@@ -645,6 +646,8 @@
 //! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, removed once nobody names them
 //! - `collection/maintain/compact.rs` - merging runs, and the commit of what they become
 //! - `collection/maintain/combine.rs` - neighbouring runs written as one, without what is gone
+//! - `collection/maintain/live.rs` - what a commit still refers to
+//! - `collection/maintain/merged_rows.rs` - the rows that are merged, read by one thread and written by another
 //! - `collection/maintain/fsck/mod.rs` - proving that a commit is whole: its pages, then its tables against each other
 //! - `collection/maintain/fsck/documents.rs` - documents, members, digests and texts against contents
 //! - `collection/maintain/fsck/components.rs` - components, links and clusters against contents

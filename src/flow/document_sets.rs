@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::candidate_queue::CandidateQueue;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::{Candidate, Pair};
@@ -42,6 +43,8 @@ pub struct DocumentSets {
     recalled: Vec<OnceLock<Sets>>,
     /// Sets that each worker of this process has taken in from others.
     received: Vec<OnceLock<Sets>>,
+    /// The candidates that are measured on them.
+    pub candidates: CandidateQueue,
     /// Under how many hot keys documents stand, until members of hot groups collide again.
     hot_keys: Mutex<Arc<HotKeys>>,
     /// What linked documents share that is too common to be counted, as far as it is known.
@@ -60,6 +63,7 @@ impl DocumentSets {
             stored_sizes: zeroed_vec(stored.as_deref().map_or(0, Stored::next) as usize),
             recalled: (0..topology.all()).map(|_| OnceLock::new()).collect(),
             received: (0..topology.workers()).map(|_| OnceLock::new()).collect(),
+            candidates: CandidateQueue::new(topology.workers()),
             hot_keys: Mutex::default(),
             shared_ignored: Mutex::default(),
             context,

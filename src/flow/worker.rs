@@ -271,8 +271,8 @@ fn measuring_phase(
         measured.unwrap_or_else(|error| status.fail(error));
         if !hot.is_empty() {
             // Clusters are formed with the sets of these at hand.
-            candidates.replace(context.memory.pile(Share::Candidates));
-            measure(worker, run, Arc::clone(&run.sets), candidates, in_hot_groups);
+            let none = context.memory.pile(Share::Candidates);
+            measure(worker, run, Arc::clone(&run.sets), none, in_hot_groups);
         }
         return;
     }
@@ -282,7 +282,8 @@ fn measuring_phase(
     });
     let last = rounds.len();
     for (round, candidates) in (1..).zip(rounds) {
-        let mut wanted = in_question(run, &candidates.borrow()).unwrap_or_else(|error| {
+        let candidates = candidates.replace(context.memory.pile(Share::Candidates));
+        let mut wanted = in_question(run, &candidates).unwrap_or_else(|error| {
             status.fail(error);
             Vec::new()
         });
@@ -300,7 +301,7 @@ fn measure(
     worker: &mut Worker,
     run: &RunParts,
     sets: Arc<DocumentSets>,
-    candidates: Rc<RefCell<Pile<Candidate>>>,
+    candidates: Pile<Candidate>,
     mut docs: Vec<Wanted>,
 ) {
     let (index, status) = (worker.index(), &run.context.status);
@@ -308,13 +309,15 @@ fn measure(
     if status.failed() {
         return;
     }
+    // Before anybody can tell that all sets are there.
+    sets.candidates.hand_in(index - run.context.topology.local_workers().start, candidates);
     let mut wanted = Input::<Wanted>::new_with_builder();
     worker.dataflow(|scope| {
         let sent = recall_wanted(wanted.to_stream(scope), Arc::clone(&sets), index);
         let ready = receive_sets(sent, Arc::clone(&sets), index);
         let collector = Arc::clone(&run.collector);
         let to_leader = Exchange::new(|_: &Candidate| 0);
-        verify(ready, candidates, sets).sink(to_leader, "Gather", move |(input, _)| {
+        verify(ready, sets, index).sink(to_leader, "Gather", move |(input, _)| {
             input.for_each_time(|_, data| data.for_each(|links| collector.add_links(links)));
         });
     });

@@ -4,18 +4,16 @@
 //! they begin, and to remember where each begins would be memory for each row. Instead the table is read twice: once
 //! to copy the values in the order of the rows, once to write the rows, whose starts then follow from the lengths.
 
-use crate::collection::commit::manifest::Manifest;
-use crate::collection::run::merge::Merge;
-use crate::collection::run::reader::RunReader;
+use crate::collection::maintain::live::Live;
+use crate::collection::maintain::merged_rows::{MergedRow, MergedRows, Range, ReadValue, Stays};
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
     POSTINGS, RARITY, RECORDS, SCOPES, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
-use crate::collection::tables::bits::Bits;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::postings::{PostingForm, size_and_content};
+use crate::collection::tables::postings::size_and_content;
 use crate::collection::tables::records::blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::{
     StoredCluster, StoredComponent, StoredContent, StoredDigest, StoredLink, StoredMember, StoredRecord,
@@ -26,83 +24,9 @@ use crate::collection::tables::sources::{SourceEntry, name_words};
 use crate::collection::tables::tokens::{TokenCursor, TokenWriter};
 use crate::collection::{HeapCursor, HeapReader, SectionKind};
 use crate::config::Config;
-use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::limits::sized;
-use crate::peers::Peers;
 use crate::progress::Progress;
-
-/// What live documents refer to: a bit for each content, record and file there ever was.
-#[derive(Debug)]
-pub struct Live {
-    contents: Bits,
-    versions: Bits,
-    files: Bits,
-    /// Whether other processes may have rows that say what is true no more: only they know which.
-    shadows_others: bool,
-}
-
-impl Live {
-    /// What is live in a commit, given all its tables.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
-    pub fn of(tables: &Tables, manifest: &Manifest) -> Result<Live> {
-        let next = u64::from(manifest.next_content);
-        let mut live = Live {
-            contents: Bits::below(next),
-            versions: Bits::below(next),
-            files: Bits::below(u64::from(manifest.next_file)),
-            shadows_others: false,
-        };
-        let mut rows = tables.scan(CONTENTS);
-        while let Some(row) = rows.next_row()? {
-            let content = StoredContent::of_row(row);
-            if content.is_live() {
-                live.contents.add(content.content);
-            }
-        }
-        let mut rows = tables.scan(DOCUMENTS);
-        while let Some(row) = rows.next_row()? {
-            let document = Document::of_row(row);
-            if document.live {
-                live.versions.add(u64::from(document.version));
-                live.files.add(u64::from(Position::from_bits(document.position).file()));
-            }
-        }
-        Ok(live)
-    }
-}
-
-impl Live {
-    /// The same, where other processes keep rows that those of process 0 shadow.
-    pub fn shadowing_others(self, shadows_others: bool) -> Live {
-        Live { shadows_others, ..self }
-    }
-
-    /// Tells it to all other processes, in process 0.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`].
-    pub fn tell(&self, peers: &Peers) -> Result<()> {
-        [&self.contents, &self.versions, &self.files]
-            .iter()
-            .try_for_each(|bits| peers.broadcast_bytes(bits.to_bytes()))
-    }
-
-    /// What process 0 tells.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`].
-    pub fn hear(peers: &Peers) -> Result<Live> {
-        let [contents, versions, files] =
-            [(); 3].map(|()| peers.receive_bytes().map(|bytes| Bits::of_bytes(&bytes)));
-        Ok(Live { contents: contents?, versions: versions?, files: files?, shadows_others: false })
-    }
-}
-
-/// Whether a row still says anything, if there is no older row that it has to shadow.
-type Stays = fn(&[u64], &Live) -> bool;
 
 /// The tables without heaps.
 const PLAIN: [(Table, Stays); 10] = [
@@ -187,53 +111,6 @@ fn text_stays(row: &[u64], live: &Live) -> bool {
     live.contents.has(StoredText::of_row(row).content)
 }
 
-/// Of every table the rows of one range of its keys: all ranges of a share are alike in size.
-#[derive(Clone, Copy, Debug)]
-pub struct Range {
-    /// Which of them.
-    pub part: u64,
-    /// How many there are.
-    pub parts: u64,
-    /// What keys that are no hashes are below: contents and records, labels, and files.
-    below: [u64; 3],
-    /// What keys of postings are below.
-    postings: u128,
-}
-
-impl Range {
-    /// All rows.
-    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3], postings: 0 };
-
-    /// Range number `part` of so many, of the tables of a commit.
-    pub fn of(manifest: &Manifest, part: usize, parts: usize) -> Range {
-        let below = [manifest.next_content, manifest.next_label, manifest.next_file];
-        Range {
-            part: part as u64,
-            parts: parts as u64,
-            below: below.map(u64::from),
-            postings: PostingForm::of(&manifest.config).keys(),
-        }
-    }
-
-    /// Where range number `part` of a table begins; none for the end of the last.
-    fn start(&self, table: Table, part: u64) -> Option<u64> {
-        let [contents, labels, files] = self.below.map(u128::from);
-        let space = match table.kind {
-            kind if [DOCUMENTS.kind, DIGESTS.kind, SEEN.kind].contains(&kind) => 1 << 64,
-            kind if [COMPONENTS.kind, CLUSTERS.kind].contains(&kind) => labels,
-            kind if kind == POSTINGS.kind => self.postings,
-            kind if kind == SOURCES.kind => files,
-            _ => contents,
-        };
-        (part < self.parts).then(|| (space * u128::from(part) / u128::from(self.parts)) as u64)
-    }
-
-    fn scan(&self, tables: &Tables, table: Table) -> Merge {
-        let (from, to) = (self.start(table, self.part), self.start(table, self.part + 1));
-        tables.scan_between(table, from.as_slice(), to.as_ref().map(std::slice::from_ref))
-    }
-}
-
 /// Writes the runs of `tables`, neighbours, into `run`, of a collection of this configuration: of each key of a range the newest row. `live` is given if no older
 /// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
 ///
@@ -246,8 +123,8 @@ pub fn combine(
     live: Option<&Live>,
     progress: &Progress,
 ) -> Result<RunSummary> {
-    let mut combining = Combining { run, tables, range, live, progress };
-    for kind in [RARITY, LEXICON].into_iter().filter(|_| range.part == 0) {
+    let mut combining = Combining { run, rows: MergedRows { tables, range, live, progress } };
+    for kind in [RARITY, LEXICON].into_iter().filter(|_| range.is_first()) {
         if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
             combining.run.heap(kind)?;
             combining.copy_whole(table)?;
@@ -261,57 +138,54 @@ pub fn combine(
         Some(ngram) => combining.tokens(ngram)?,
         None => combining.heaped(SETS, SETS_OF_TEXTS)?,
     }
-    for (table, stays) in PLAIN {
-        combining.run.rows(table.kind, table.shape)?;
-        combining.each(table, stays, &mut |run, row, _| run.push(row))?;
+    for of in PLAIN {
+        combining.run.rows(of.0.kind, of.0.shape)?;
+        combining.each(of, &mut |run, row| run.push(row))?;
     }
     combining.run.finish()
 }
 
-/// Words copied, or rows, between two looks at whether to stop.
+/// Words copied between two looks at whether to stop.
 const STEP: usize = sized(1 << 14, 7);
-
-/// What takes rows, with the runs they come from.
-type EachRow<'a> = dyn FnMut(&mut RunWriter, &[u64], &RunReader) -> Result<()> + 'a;
 
 struct Combining<'a> {
     run: RunWriter,
-    tables: &'a Tables,
-    range: Range,
-    live: Option<&'a Live>,
-    progress: &'a Progress,
+    rows: MergedRows<'a>,
 }
 
 impl Combining<'_> {
     fn copy_whole(&mut self, heap: &HeapReader) -> Result<()> {
         let mut words = Vec::new();
         for start in (0..heap.len()).step_by(STEP) {
-            self.progress.check()?;
+            self.rows.progress.check()?;
             words.clear();
             heap.read(start, (heap.len() - start).min(STEP as u64) as usize, &mut words)?;
             self.run.push(&words)?;
         }
-        self.progress.advance(heap.len() * 8);
+        self.rows.progress.advance(heap.len() * 8);
         Ok(())
     }
 
     /// Writes a heap, and the tables whose values are in it.
-    fn heaped(&mut self, heap: SectionKind, tables: &[Heaped]) -> Result<()> {
-        let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
+    fn heaped(&mut self, heap: SectionKind, tables: &'static [Heaped]) -> Result<()> {
         self.run.heap(heap)?;
         for of in tables {
-            self.each(of.table, of.stays, &mut |run, row, from| {
-                let heap = from.heap(heap);
-                let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
-                words.clear();
-                cursor.read(heap, row[of.start], (of.words)(row), &mut words)?;
-                run.push(&words)
+            let reader = || value_of_heap(heap, of);
+            let (mut value, mut words) = (reader(), Vec::new());
+            let Combining { run, rows } = self;
+            rows.each_read((of.table, of.stays), &reader, &mut |row| match row {
+                MergedRow::Read(words) => run.push(words),
+                MergedRow::Found(row, from) => {
+                    words.clear();
+                    value(row, from, usize::MAX, &mut words)?;
+                    run.push(&words)
+                }
             })?;
         }
         let (mut start, mut new) = (0, Vec::new());
         for of in tables {
             self.run.rows(of.table.kind, of.table.shape)?;
-            self.each(of.table, of.stays, &mut |run, row, _| {
+            self.each((of.table, of.stays), &mut |run, row| {
                 new.clear();
                 new.extend_from_slice(row);
                 new[of.start] = start;
@@ -326,14 +200,15 @@ impl Combining<'_> {
     fn records(&mut self) -> Result<()> {
         let mut blocks = RecordBlocks::begin(&mut self.run)?;
         let mut cursors = RunCursors::<RecordCursor>::default();
-        self.each(RECORDS, record_stays, &mut |run, row, from| {
+        let Combining { run, rows } = self;
+        rows.each((RECORDS, record_stays), &mut |row, from| {
             let record = StoredRecord::of_row(row);
             cursors.of(from).each_part(from, &record, &mut |part| blocks.push(part, run))
         })?;
         blocks.finish(&mut self.run)?;
         let mut before = 0;
         self.run.rows(RECORDS.kind, RECORDS.shape)?;
-        self.each(RECORDS, record_stays, &mut |run, row, _| {
+        self.each((RECORDS, record_stays), &mut |run, row| {
             let record = StoredRecord { place: blocks.place(before), ..StoredRecord::of_row(row) };
             before += record.bytes;
             run.push(&record.to_row())
@@ -344,35 +219,68 @@ impl Combining<'_> {
     fn tokens(&mut self, ngram: usize) -> Result<()> {
         let mut writer = TokenWriter::begin(ngram, &mut self.run)?;
         let mut cursors = RunCursors::<TokenCursor>::default();
-        self.each(TEXTS, text_stays, &mut |run, row, from| {
-            writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)
+        let Combining { run, rows } = self;
+        rows.each_read((TEXTS, text_stays), &tokens_of_text, &mut |row| match row {
+            MergedRow::Read(tokens) => writer.push(tokens, run),
+            MergedRow::Found(row, from) => {
+                writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)
+            }
         })?;
         writer.finish(&mut self.run)?;
         let mut places = writer.places();
         self.run.rows(TEXTS.kind, TEXTS.shape)?;
-        self.each(TEXTS, text_stays, &mut |run, row, _| {
+        self.each((TEXTS, text_stays), &mut |run, row| {
             let mut text = StoredText::of_row(row);
             text.put(places.next().expect("each text has been written"));
             run.push(&text.to_row())
         })
     }
 
-    /// Hands on the rows that stay, with the runs they come from.
-    fn each(&mut self, table: Table, stays: Stays, each: &mut EachRow<'_>) -> Result<()> {
-        let runs: Vec<_> = self.tables.having(table).collect();
-        let mut rows = self.range.scan(self.tables, table);
-        let mut seen = 0;
-        loop {
-            if seen % STEP == 0 {
-                self.progress.check()?;
-            }
-            let Some((source, row)) = rows.next_of_source()? else { break };
-            seen += 1;
-            if self.live.is_none_or(|live| stays(row, live)) {
-                each(&mut self.run, row, runs[source])?;
-            }
-        }
-        self.progress.advance((seen * table.shape.width * 8) as u64);
-        Ok(())
+    /// Hands on the rows that stay.
+    fn each(
+        &mut self,
+        of: (Table, Stays),
+        each: &mut dyn FnMut(&mut RunWriter, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        let Combining { run, rows } = self;
+        rows.each_read(of, &row_alone, &mut |row| match row {
+            MergedRow::Read(row) | MergedRow::Found(row, _) => each(run, row),
+        })
     }
+}
+
+/// Reads nothing beside a row.
+fn row_alone() -> ReadValue {
+    Box::new(|row, _, _, words| {
+        words.extend_from_slice(row);
+        Ok(true)
+    })
+}
+
+/// Reads the values of rows in a heap.
+fn value_of_heap(heap: SectionKind, of: &'static Heaped) -> ReadValue {
+    let mut cursor = HeapCursor::default();
+    Box::new(move |row, from, most, words| {
+        let (start, count) = (row[of.start], (of.words)(row));
+        if count > most {
+            return Ok(false);
+        }
+        let heap = from.heap(heap);
+        let heap = heap.ok_or_else(|| Error::damaged(from.path(), 0, "rows without their heap"))?;
+        cursor.read(heap, start, count, words).map(|()| true)
+    })
+}
+
+/// Reads the tokens of texts.
+fn tokens_of_text() -> ReadValue {
+    let mut cursors = RunCursors::<TokenCursor>::default();
+    Box::new(move |row, from, most, words| {
+        let tokens = cursors.of(from).tokens(from, &StoredText::of_row(row))?;
+        let fits = tokens.len() <= most;
+        match fits {
+            true => words.extend_from_slice(tokens),
+            false => cursors.rest(),
+        }
+        Ok(fits)
+    })
 }

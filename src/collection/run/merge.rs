@@ -162,6 +162,11 @@ impl Merge {
     #[inline]
     fn before(&self, a: usize, b: usize) -> bool {
         let key = |scan: usize| &self.heads[scan * self.width..][..self.key];
-        (key(a), a) < (key(b), b)
+        let (left, right) = (key(a), key(b));
+        // Most differ in their first word, and a comparison of slices is a loop.
+        match (left.first(), right.first()) {
+            (Some(left), Some(right)) if left != right => left < right,
+            _ => (left, a) < (right, b),
+        }
     }
 }

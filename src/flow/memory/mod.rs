@@ -2,6 +2,7 @@
 
 pub mod buckets;
 pub mod budget;
+pub mod candidate_queue;
 pub mod document_bits;
 pub mod rounds;
 pub mod sets;

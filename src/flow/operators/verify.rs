@@ -1,8 +1,6 @@
 //! The operator that measures candidates on full sets, and what it is spared by signatures. What is accepted is a *link*.
 
-use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -15,7 +13,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::spill::{Pile, SLICE};
+use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 use crate::flow::stored::Stored;
 use crate::metrics::Metric;
@@ -53,11 +51,12 @@ pub fn drop_unlike(
     Ok(alike)
 }
 
-/// Measures this worker's candidates once all sets are there, and emits those that the rule accepts.
+/// Measures the candidates that the workers of this process have handed in once all sets are there, and emits those that the rule
+/// accepts.
 pub fn verify<'scope>(
     ready: Stream<'scope, u64, Vec<()>>,
-    candidates: Rc<RefCell<Pile<Candidate>>>,
     sets: Arc<DocumentSets>,
+    worker: usize,
 ) -> Stream<'scope, u64, Vec<Candidate>> {
     let scope = ready.scope();
     ready.unary_frontier::<CapacityContainerBuilder<Vec<Candidate>>, _, _, _>(
@@ -65,21 +64,16 @@ pub fn verify<'scope>(
         "Verify",
         |cap, info| {
             let activator = scope.activator_for(info.address);
-            let (mut from, mut buffer) = (0, Vec::new());
+            let worker = worker - sets.context.topology.local_workers().start;
+            let mut some = Vec::new();
             let mut cap = Some(cap);
             move |(input, frontier), output| {
                 let status = &sets.context.status;
                 input.for_each_time(|_, data| data.for_each(Vec::clear));
                 let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
-                let candidates = candidates.borrow();
-                if from == candidates.len() || status.failed() {
-                    cap = None;
-                    return;
-                }
                 let (mut session, mut found) = (output.session(held), 0);
-                let measured = candidates.some(from, SLICE, &mut buffer).and_then(|some| {
-                    from += some.len();
-                    links(&sets, some, &mut |link| {
+                let measured = sets.candidates.take(worker, &mut some).and_then(|()| {
+                    links(&sets, &some, &mut |link| {
                         found += 1;
                         session.give(link);
                     })
@@ -87,7 +81,10 @@ pub fn verify<'scope>(
                 drop(session);
                 status.progress.metrics().add(Metric::Links, found);
                 measured.unwrap_or_else(|error| status.fail(error));
-                activator.activate();
+                match some.is_empty() || status.failed() {
+                    true => cap = None,
+                    false => activator.activate(),
+                }
             }
         },
     )

@@ -41,7 +41,7 @@ const COUNTED: Doc = 16;
 /// Of so many new members one is counted where there are more than [`ALL_COUNTED`]. What many of them have stands out in these, too.
 const SAMPLED: u64 = 4;
 /// So many members are all counted.
-const ALL_COUNTED: usize = sized(1 << 14, 1 << 4);
+const ALL_COUNTED: usize = sized(1 << 12, 1 << 4);
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
 pub struct Members<'a> {

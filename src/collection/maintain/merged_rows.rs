@@ -1,0 +1,220 @@
+//! The rows of several runs that are merged. Where there are many a thread reads them while the caller writes: unpacking what is merged
+//! and packing what it becomes cost about as much.
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use crate::collection::commit::manifest::Manifest;
+use crate::collection::maintain::live::Live;
+use crate::collection::run::merge::Merge;
+use crate::collection::run::reader::RunReader;
+use crate::collection::run::schema::{
+    CLUSTERS, COMPONENTS, DIGESTS, DOCUMENTS, POSTINGS, SEEN, SOURCES, Table,
+};
+use crate::collection::tables::Tables;
+use crate::collection::tables::postings::PostingForm;
+use crate::error::{Error, Result};
+use crate::limits::sized;
+use crate::progress::Progress;
+
+/// Of every table the rows of one range of its keys: all ranges of a share are alike in size.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// Which of them.
+    part: u64,
+    /// How many there are.
+    parts: u64,
+    /// What keys that are no hashes are below: contents and records, labels, and files.
+    below: [u64; 3],
+    /// What keys of postings are below.
+    postings: u128,
+}
+
+impl Range {
+    /// All rows.
+    pub const ALL: Range = Range { part: 0, parts: 1, below: [0; 3], postings: 0 };
+
+    /// Range number `part` of so many, of the tables of a commit.
+    pub fn of(manifest: &Manifest, part: usize, parts: usize) -> Range {
+        let below = [manifest.next_content, manifest.next_label, manifest.next_file];
+        Range {
+            part: part as u64,
+            parts: parts as u64,
+            below: below.map(u64::from),
+            postings: PostingForm::of(&manifest.config).keys(),
+        }
+    }
+
+    /// Where range number `part` of a table begins; none for the end of the last.
+    fn start(&self, table: Table, part: u64) -> Option<u64> {
+        let [contents, labels, files] = self.below.map(u128::from);
+        let space = match table.kind {
+            kind if [DOCUMENTS.kind, DIGESTS.kind, SEEN.kind].contains(&kind) => 1 << 64,
+            kind if [COMPONENTS.kind, CLUSTERS.kind].contains(&kind) => labels,
+            kind if kind == POSTINGS.kind => self.postings,
+            kind if kind == SOURCES.kind => files,
+            _ => contents,
+        };
+        (part < self.parts).then(|| (space * u128::from(part) / u128::from(self.parts)) as u64)
+    }
+
+    /// Whether it is the first one.
+    pub fn is_first(&self) -> bool {
+        self.part == 0
+    }
+
+    fn scan(&self, tables: &Tables, table: Table) -> Merge {
+        let (from, to) = (self.start(table, self.part), self.start(table, self.part + 1));
+        tables.scan_between(table, from.as_slice(), to.as_ref().map(std::slice::from_ref))
+    }
+}
+
+/// Whether a row still says anything, if there is no older row that it has to shadow.
+pub type Stays = fn(&[u64], &Live) -> bool;
+
+/// Reads what is written of a row, and appends it to a list; false if that is longer than a number of words, and nothing is appended.
+pub type ReadValue = Box<dyn FnMut(&[u64], &RunReader, usize, &mut Vec<u64>) -> Result<bool>>;
+
+/// A row on its way to who writes it.
+#[derive(Clone, Copy, Debug)]
+pub enum MergedRow<'a> {
+    /// What is written of it.
+    Read(&'a [u64]),
+    /// The row, and the run it comes from: nothing of it has been read beside it.
+    Found(&'a [u64], &'a RunReader),
+}
+
+/// Rows of several runs.
+#[derive(Clone, Copy)]
+pub struct MergedRows<'a> {
+    /// The runs, neighbours.
+    pub tables: &'a Tables,
+    /// The keys of the rows.
+    pub range: Range,
+    /// What is live, if all else is left out.
+    pub live: Option<&'a Live>,
+    /// Told of what is done, and asked whether to stop.
+    pub progress: &'a Progress,
+}
+
+/// Rows between two looks at whether to stop.
+const STEP: usize = sized(1 << 14, 7);
+/// So many rows are worth a thread.
+const MANY: u64 = sized(1 << 13, 4);
+/// Words that are handed over at a time.
+const BATCH: usize = sized(1 << 14, 16);
+/// A value of more words is read by who writes it: it is never held twice.
+const LONG: usize = sized(1 << 16, 12);
+
+/// Rows that were read.
+#[derive(Default)]
+struct Batch {
+    words: Vec<u64>,
+    /// Where each ends, and the run of one of which nothing has been read.
+    ends: Vec<(usize, Option<usize>)>,
+}
+
+impl MergedRows<'_> {
+    /// Hands on the rows of a table that stay, read by what `reader` makes, as far as that is worth it.
+    ///
+    /// # Errors
+    /// Those of reading runs and of `each`, and [`Error::Interrupted`].
+    pub fn each_read(
+        self,
+        (table, stays): (Table, Stays),
+        reader: &(dyn Fn() -> ReadValue + Sync),
+        each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let runs: Vec<&RunReader> = self.tables.having(table).collect();
+        let rows = runs.iter().filter_map(|run| run.rows(table.kind)).map(|rows| rows.len());
+        if rows.sum::<u64>() < MANY {
+            return self.each((table, stays), &mut |row, from| each(MergedRow::Found(row, from)));
+        }
+        // Whoever hands a batch over waits until it is taken, so that there are two.
+        let (sender, receiver) = sync_channel(0);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || self.read((table, stays), &mut reader(), &sender));
+            let written = write(receiver, &runs, each);
+            let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            // Nobody takes what is read once something could not be written.
+            written.and(read)
+        })
+    }
+
+    /// Hands on the rows that stay, with the runs they come from.
+    ///
+    /// # Errors
+    /// Those of [`MergedRows::each_read`].
+    pub fn each(
+        self,
+        of: (Table, Stays),
+        each: &mut dyn FnMut(&[u64], &RunReader) -> Result<()>,
+    ) -> Result<()> {
+        let runs: Vec<&RunReader> = self.tables.having(of.0).collect();
+        self.each_of_source(of, &mut |row, source| each(row, runs[source]))
+    }
+
+    fn each_of_source(
+        self,
+        (table, stays): (Table, Stays),
+        each: &mut dyn FnMut(&[u64], usize) -> Result<()>,
+    ) -> Result<()> {
+        let mut rows = self.range.scan(self.tables, table);
+        let mut seen = 0;
+        loop {
+            if seen % STEP == 0 {
+                self.progress.check()?;
+            }
+            let Some((source, row)) = rows.next_of_source()? else { break };
+            seen += 1;
+            if self.live.is_none_or(|live| stays(row, live)) {
+                each(row, source)?;
+            }
+        }
+        self.progress.advance((seen * table.shape.width * 8) as u64);
+        Ok(())
+    }
+
+    /// Reads rows, and sends them on in batches until nobody takes any.
+    fn read(self, of: (Table, Stays), value: &mut ReadValue, sender: &SyncSender<Batch>) -> Result<()> {
+        let runs: Vec<&RunReader> = self.tables.having(of.0).collect();
+        let mut batch = Batch::default();
+        let gone = |_| Error::Interrupted;
+        self.each_of_source(of, &mut |row, source| {
+            let is_read = value(row, runs[source], LONG, &mut batch.words)?;
+            if !is_read {
+                batch.words.extend_from_slice(row);
+            }
+            batch.ends.push((batch.words.len(), (!is_read).then_some(source)));
+            if !is_read || batch.words.len() >= BATCH {
+                sender.send(std::mem::take(&mut batch)).map_err(gone)?;
+            }
+            if !is_read {
+                // Taken when the long one is written.
+                sender.send(Batch::default()).map_err(gone)?;
+            }
+            Ok(())
+        })?;
+        sender.send(batch).map_err(gone)
+    }
+}
+
+/// Hands on what was read.
+fn write(
+    batches: Receiver<Batch>,
+    runs: &[&RunReader],
+    each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
+) -> Result<()> {
+    for Batch { words, ends } in batches {
+        let mut start = 0;
+        for (end, source) in ends {
+            let row = &words[start..end];
+            each(source.map_or(MergedRow::Read(row), |source| MergedRow::Found(row, runs[source])))?;
+            start = end;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "merged_rows_tests.rs"]
+mod tests;
