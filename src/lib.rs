@@ -482,6 +482,7 @@
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
+//! - `flow/clustering/hot_links.rs` - links between members of hot groups
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
 //! - `flow/clustering/form_clusters.rs` - from links to findings

@@ -266,7 +266,29 @@ impl DocumentSets {
             let (mut x, mut y) = (Vec::new(), Vec::new());
             Ok(full(holder(*a)?.get(*a, &mut x)?, holder(*b)?.get(*b, &mut y)?))
         };
-        pairs.iter().map(measured).collect()
+        self.on_all_cores(pairs, &|pairs| pairs.iter().map(measured).collect())
+    }
+
+    /// What `work` makes of some items, which it is given a stretch at a time, by as many threads as this process has workers.
+    ///
+    /// # Errors
+    /// Those of `work`; [`Error::Worker`] if it panics.
+    pub fn on_all_cores<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: &(dyn Fn(&[T]) -> Result<Vec<R>> + Sync),
+    ) -> Result<Vec<R>> {
+        let stretch = items.len().div_ceil(self.context.topology.workers()).max(1);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                items.chunks(stretch).map(|items| scope.spawn(move || work(items))).collect();
+            let mut all = Vec::with_capacity(items.len());
+            for thread in threads {
+                let panicked = || Err(Error::Worker("a thread that measures pairs panicked".into()));
+                all.append(&mut thread.join().unwrap_or_else(|_| panicked())?);
+            }
+            Ok(all)
+        })
     }
 
     /// Derives the sets of `docs` (ascending, all of one owner, none twice) again and stores them.

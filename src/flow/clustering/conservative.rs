@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::clustering::hot_links::HotLinks;
 use crate::flow::document_sets::DocumentSets;
 
 /// For each content its representative: in keep order, a content joins the first earlier representative it is
@@ -13,6 +14,7 @@ use crate::flow::document_sets::DocumentSets;
 /// thousand near-copies costs about one measurement a copy.
 pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
     let mut representative: Vec<Node> = (0..graph.contents() as Node).collect();
+    let hot_links = HotLinks::new(graph, sets)?;
     let mut in_hot_group: Vec<Vec<Node>> = vec![Vec::new(); graph.members().len()];
     for node in graph.by_rank() {
         let earlier = |other: &Node| graph.rank(*other) < graph.rank(*node);
@@ -22,7 +24,7 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
         let linked = linked.min_by_key(|other| graph.rank(*other));
         let first = match graph.is_protected(*node) {
             true => None,
-            false => first_in_hot_groups(graph, sets, *node, linked, &in_hot_group)?,
+            false => first_in_hot_groups(graph, &hot_links, *node, linked, &in_hot_group)?,
         };
         match first {
             Some(leader) => representative[*node as usize] = leader,
@@ -31,6 +33,7 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
                 .iter()
                 .for_each(|hot_group| in_hot_group[*hot_group as usize].push(*node)),
         }
+        sets.context.status.progress.check()?;
     }
     Ok(representative)
 }
@@ -38,7 +41,7 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
 /// The first representative linked to `node`: `known`, or an earlier one among those of its hot groups.
 fn first_in_hot_groups(
     graph: &Graph,
-    sets: &DocumentSets,
+    hot_links: &HotLinks<'_>,
     node: Node,
     known: Option<Node>,
     in_hot_group: &[Vec<Node>],
@@ -49,13 +52,11 @@ fn first_in_hot_groups(
             if first.is_some_and(|first| graph.rank(first) <= graph.rank(*leader)) {
                 break;
             }
-            if graph.meet_first_in(*hot_group, node, *leader) && graph.measure(sets, node, *leader)?.is_some()
-            {
+            if graph.meet_first_in(*hot_group, node, *leader) && hot_links.are_linked(node, *leader)? {
                 first = Some(*leader);
                 break;
             }
         }
-        sets.context.status.progress.check()?;
     }
     Ok(first)
 }

@@ -1,17 +1,15 @@
 //! The near-duplicate graph: contents that anything links, in document order, with their links, copies and hot groups.
 
 use crate::document::Doc;
-use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::mapped;
 use crate::flow::memory::document_bits::{Ranks, set};
 use crate::flow::records::{Candidate, ExactDuplicate};
-use crate::similarity::Measure;
 
 /// A content's number in the graph. Numbers follow the positions of the contents' first documents.
 pub type Node = u32;
 
-/// The graph. Links within a hot group are not stored but measured when asked for.
+/// The graph. Links within a hot group are not stored but measured when asked for (`hot_links.rs`).
 pub struct Graph {
     docs: Vec<Doc>,
     links: NodeLists<(Node, u32)>,
@@ -198,15 +196,6 @@ impl Graph {
             };
         }
         None
-    }
-
-    /// Measures a pair of a hot group: `Some` if the two are linked.
-    pub fn measure(&self, sets: &DocumentSets, a: Node, b: Node) -> Result<Option<Measure>> {
-        if self.is_protected(a) && self.is_protected(b) {
-            return Ok(None);
-        }
-        let (a, b) = (self.doc(a), self.doc(b));
-        if sets.are_unlike(a, b) { Ok(None) } else { sets.measure(a, b) }
     }
 }
 

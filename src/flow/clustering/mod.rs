@@ -3,6 +3,7 @@
 mod conservative;
 pub mod form_clusters;
 mod graph;
+mod hot_links;
 pub mod raised;
 pub mod relate;
 mod transitive;

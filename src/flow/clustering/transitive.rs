@@ -6,6 +6,7 @@
 use crate::components::Forest;
 use crate::error::Result;
 use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::clustering::hot_links::HotLinks;
 use crate::flow::document_sets::DocumentSets;
 
 /// Components and paths.
@@ -25,8 +26,9 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
             forest.union(node, *other);
         });
     }
+    let hot_links = HotLinks::new(graph, sets)?;
     for hot_group in 0..graph.members().len() as u32 {
-        connect(graph, sets, hot_group, &mut forest)?;
+        connect(graph, (sets, &hot_links), hot_group, &mut forest)?;
     }
     let mut representative = vec![Node::MAX; graph.contents()];
     for node in graph.by_rank() {
@@ -37,12 +39,17 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
     }
     let representative: Vec<Node> =
         (0..graph.contents() as Node).map(|node| representative[forest.find(node) as usize]).collect();
-    paths(graph, sets, representative)
+    paths(graph, (sets, &hot_links), representative)
 }
 
 /// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one
 /// component are never looked at, and a pair only in the first hot group both are in.
-fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Forest) -> Result<()> {
+fn connect(
+    graph: &Graph,
+    (sets, hot_links): (&DocumentSets, &HotLinks<'_>),
+    hot_group: u32,
+    forest: &mut Forest,
+) -> Result<()> {
     let (protected, others): (Vec<Node>, Vec<Node>) =
         graph.members()[hot_group as usize].iter().partition(|node| graph.is_protected(**node));
     let mut parts: Vec<(Node, Node)> = others.into_iter().map(|node| (forest.find(node), node)).collect();
@@ -55,8 +62,12 @@ fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Fore
         for mut other in settled {
             sets.context.status.progress.check()?;
             // Settled parts are known to be apart: what the new one is joined to is not compared again.
-            if any_link(graph, sets, hot_group, &new, &other)? {
+            if any_link(graph, hot_links, hot_group, &new, &other)? {
                 forest.union(part[0], other[0]);
+                // A large part takes in a small one: moving it for each member would cost the square of their number.
+                if part.len() < other.len() {
+                    std::mem::swap(&mut part, &mut other);
+                }
                 part.append(&mut other);
             } else {
                 apart.push(other);
@@ -71,7 +82,9 @@ fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Fore
     for node in protected {
         sets.context.status.progress.check()?;
         for part in &settled {
-            if forest.find(node) != forest.find(part[0]) && any_link(graph, sets, hot_group, &[node], part)? {
+            if forest.find(node) != forest.find(part[0])
+                && any_link(graph, hot_links, hot_group, &[node], part)?
+            {
                 forest.union(node, part[0]);
             }
         }
@@ -79,10 +92,10 @@ fn connect(graph: &Graph, sets: &DocumentSets, hot_group: u32, forest: &mut Fore
     Ok(())
 }
 
-fn any_link(graph: &Graph, sets: &DocumentSets, hot_group: u32, a: &[Node], b: &[Node]) -> Result<bool> {
+fn any_link(graph: &Graph, hot_links: &HotLinks<'_>, hot_group: u32, a: &[Node], b: &[Node]) -> Result<bool> {
     for x in a {
         for y in b {
-            if graph.meet_first_in(hot_group, *x, *y) && graph.measure(sets, *x, *y)?.is_some() {
+            if graph.meet_first_in(hot_group, *x, *y) && hot_links.are_linked(*x, *y)? {
                 return Ok(true);
             }
         }
@@ -92,7 +105,11 @@ fn any_link(graph: &Graph, sets: &DocumentSets, hot_group: u32, a: &[Node], b: &
 
 /// Breadth-first parents in every component, the earliest possible one for each content, from the protected contents of the
 /// component or else from the one that represents it.
-fn paths(graph: &Graph, sets: &DocumentSets, mut representative: Vec<Node>) -> Result<TransitiveClusters> {
+fn paths(
+    graph: &Graph,
+    (sets, hot_links): (&DocumentSets, &HotLinks<'_>),
+    mut representative: Vec<Node>,
+) -> Result<TransitiveClusters> {
     let mut parent: Vec<Node> = vec![Node::MAX; graph.contents()];
     let mut members: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
     members.sort_unstable();
@@ -113,7 +130,7 @@ fn paths(graph: &Graph, sets: &DocumentSets, mut representative: Vec<Node>) -> R
                 representative[*node as usize] =
                     if from == *node { from } else { representative[from as usize] };
             }
-            level = next_level(graph, sets, &level, &mut left, &mut parent)?;
+            level = next_level(graph, hot_links, &level, &mut left, &mut parent)?;
         }
     }
     Ok(TransitiveClusters { representative, parent })
@@ -122,7 +139,7 @@ fn paths(graph: &Graph, sets: &DocumentSets, mut representative: Vec<Node>) -> R
 /// One step of the search: whatever is linked to `level` and not reached yet, in document order.
 fn next_level(
     graph: &Graph,
-    sets: &DocumentSets,
+    hot_links: &HotLinks<'_>,
     level: &[Node],
     left: &mut Vec<Node>,
     parent: &mut [Node],
@@ -142,7 +159,7 @@ fn next_level(
         let by_hot_group = members_by_hot_group(graph, level);
         for node in left.iter() {
             let known = parent[*node as usize];
-            let first = first_in_level(graph, sets, *node, known, &by_hot_group)?;
+            let first = first_in_level(graph, hot_links, *node, known, &by_hot_group)?;
             if known == Node::MAX && first != Node::MAX {
                 next.push(*node);
             }
@@ -166,7 +183,7 @@ fn members_by_hot_group(graph: &Graph, level: &[Node]) -> Vec<(u32, Node)> {
 /// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a hot group.
 fn first_in_level(
     graph: &Graph,
-    sets: &DocumentSets,
+    hot_links: &HotLinks<'_>,
     node: Node,
     known: Node,
     by_hot_group: &[(u32, Node)],
@@ -176,7 +193,7 @@ fn first_in_level(
         let from = by_hot_group.partition_point(|(id, _)| id < hot_group);
         let fellows = by_hot_group[from..].iter().take_while(|(id, other)| id == hot_group && *other < first);
         for (_, other) in fellows {
-            if graph.meet_first_in(*hot_group, node, *other) && graph.measure(sets, node, *other)?.is_some() {
+            if graph.meet_first_in(*hot_group, node, *other) && hot_links.are_linked(node, *other)? {
                 first = *other;
                 break;
             }

@@ -1,0 +1,80 @@
+//! Links between members of hot groups, which are measured when they are asked for.
+//!
+//! Of near-copies in mass nearly all are linked to the one that is kept before all others. So each member is measured against that
+//! one first, on all cores: clusters are formed by one thread.
+
+use crate::error::Result;
+use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::document_sets::DocumentSets;
+use crate::limits::sized;
+
+/// Members measured between two looks at whether to stop.
+const STEP: usize = sized(1 << 10, 3);
+
+/// The links of a graph that its hot groups have.
+pub struct HotLinks<'a> {
+    graph: &'a Graph,
+    sets: &'a DocumentSets,
+    /// For each content the one that it was measured against, and whether they are linked; itself where it was measured against none.
+    ahead: Vec<(Node, bool)>,
+}
+
+impl HotLinks<'_> {
+    /// Measures each member of a hot group against the one of its first group that comes first in keep order.
+    ///
+    /// # Errors
+    /// Those of [`DocumentSets::measure`]; those of [`DocumentSets::on_all_cores`]; [`crate::error::Error::Interrupted`].
+    pub fn new<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> Result<HotLinks<'a>> {
+        let mut links = HotLinks {
+            graph,
+            sets,
+            ahead: (0..graph.contents() as Node).map(|node| (node, false)).collect(),
+        };
+        let first = |members: &Vec<Node>| members.iter().copied().min_by_key(|node| graph.rank(*node));
+        let firsts: Vec<Option<Node>> = graph.members().iter().map(first).collect();
+        let of_first_group = |node: Node| {
+            let group = *graph.hot_groups(node).first()?;
+            firsts[group as usize].filter(|first| *first != node).map(|first| (node, first))
+        };
+        let pairs: Vec<(Node, Node)> = (0..graph.contents() as Node).filter_map(of_first_group).collect();
+        for ((node, first), linked) in pairs.iter().zip(links.measure_all(&pairs)?) {
+            links.ahead[*node as usize] = (*first, linked);
+        }
+        Ok(links)
+    }
+
+    /// Whether two members of a hot group are linked.
+    ///
+    /// # Errors
+    /// Those of [`DocumentSets::measure`].
+    pub fn are_linked(&self, a: Node, b: Node) -> Result<bool> {
+        let known = |one: Node, other: Node| {
+            let (first, linked) = self.ahead[one as usize];
+            (first == other).then_some(linked)
+        };
+        known(a, b).or_else(|| known(b, a)).map_or_else(|| self.measure(a, b), Ok)
+    }
+
+    fn measure(&self, a: Node, b: Node) -> Result<bool> {
+        if self.graph.is_protected(a) && self.graph.is_protected(b) {
+            return Ok(false);
+        }
+        let (a, b) = (self.graph.doc(a), self.graph.doc(b));
+        Ok(!self.sets.are_unlike(a, b) && self.sets.measure(a, b)?.is_some())
+    }
+
+    /// Whether the two of each pair are linked.
+    fn measure_all(&self, pairs: &[(Node, Node)]) -> Result<Vec<bool>> {
+        let measure = |pairs: &[(Node, Node)]| {
+            let mut linked = Vec::with_capacity(pairs.len());
+            for some in pairs.chunks(STEP) {
+                self.sets.context.status.progress.check()?;
+                for (a, b) in some {
+                    linked.push(self.measure(*a, *b)?);
+                }
+            }
+            Ok(linked)
+        };
+        self.sets.on_all_cores(pairs, &measure)
+    }
+}
