@@ -204,6 +204,19 @@ fn launched() {
     assert_same(&want, &written(&dir.join("out")), "launched");
 }
 
+/// An output without the numbers of its candidates: one process shortens keys, and among very many some that differ then agree.
+fn found(dir: &Dir, shape: Shape, flags: &str) -> BTreeMap<String, Vec<u8>> {
+    done(dir, shape, &format!("dedup in.jsonl {flags} --out out"));
+    let mut output = written(&dir.join("out"));
+    fs::remove_dir_all(dir.join("out")).unwrap();
+    let mut summary: Value = serde_json::from_slice(&output["summary.json"]).unwrap();
+    for key in ["candidates", "verified"] {
+        summary.as_object_mut().unwrap().remove(key);
+    }
+    output.insert("summary.json".into(), serde_json::to_vec_pretty(&summary).unwrap());
+    output
+}
+
 #[test]
 #[ignore = "needs ALIKE_CORPORA and an hour"]
 fn whole_corpora_in_full() {
@@ -213,7 +226,11 @@ fn whole_corpora_in_full() {
         for flags in
             ["--pairs", "--method minhash", "--method shingles --clustering transitive", "--threshold 0.5"]
         {
-            alike_in_all(&dir, &format!("in.jsonl {flags}"), &SHAPES);
+            let want = found(&dir, (1, 1), flags);
+            for shape in SHAPES {
+                let what = format!("{name} {flags}, {} x {}", shape.0, shape.1);
+                assert_same(&want, &found(&dir, shape, flags), &what);
+            }
         }
     }
 }
