@@ -204,14 +204,14 @@ fn launched() {
     assert_same(&want, &written(&dir.join("out")), "launched");
 }
 
-/// An output without the numbers of its candidates: one process shortens keys, and among very many some that differ then agree.
+/// An output, of `join` without the numbers of its candidates: one process shortens keys, and among very many some that differ then agree.
 fn found(dir: &Dir, shape: Shape, flags: &str) -> BTreeMap<String, Vec<u8>> {
     done(dir, shape, &format!("dedup in.jsonl {flags} --out out"));
     let mut output = written(&dir.join("out"));
     fs::remove_dir_all(dir.join("out")).unwrap();
     let mut summary: Value = serde_json::from_slice(&output["summary.json"]).unwrap();
-    for key in ["candidates", "verified"] {
-        summary.as_object_mut().unwrap().remove(key);
+    for key in ["candidates", "verified"].iter().filter(|_| !flags.contains("--method minhash")) {
+        summary.as_object_mut().unwrap().remove(*key);
     }
     output.insert("summary.json".into(), serde_json::to_vec_pretty(&summary).unwrap());
     output

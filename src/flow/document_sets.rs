@@ -284,7 +284,7 @@ impl DocumentSets {
                 items.chunks(stretch).map(|items| scope.spawn(move || work(items))).collect();
             let mut all = Vec::with_capacity(items.len());
             for thread in threads {
-                let panicked = || Err(Error::Worker("a thread that measures pairs panicked".into()));
+                let panicked = || Err(Error::Worker("a thread that compares texts panicked".into()));
                 all.append(&mut thread.join().unwrap_or_else(|_| panicked())?);
             }
             Ok(all)

@@ -154,7 +154,7 @@ pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
     let catalogue = &run.documents.catalogue;
     if run.context.joins_instead() {
-        // What the method itself would have counted, so that figures do not tell which way was taken.
+        // The method itself measures nothing: what it counts enough of is linked.
         (tally.candidates, tally.verified) = (tally.links, 0);
     }
     tally.copies = copies.iter().filter(|copy| !catalogue.is_protected(copy.doc)).count() as u64;

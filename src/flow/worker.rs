@@ -276,6 +276,7 @@ fn measuring_phase(
         }
         return;
     }
+    drop(own_hot);
     let rounds = in_rounds(worker, run, candidates).unwrap_or_else(|error| {
         status.fail(error);
         Vec::new()

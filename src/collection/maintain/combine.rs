@@ -223,7 +223,10 @@ impl Combining<'_> {
         rows.each_read((TEXTS, text_stays), &tokens_of_text, &mut |row| match row {
             MergedRow::Read(tokens) => writer.push(tokens, run),
             MergedRow::Found(row, from) => {
-                writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)
+                writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)?;
+                // The next long one is looked at before it comes here.
+                cursors.rest();
+                Ok(())
             }
         })?;
         writer.finish(&mut self.run)?;

@@ -100,14 +100,14 @@ pub struct MergedRows<'a> {
 const STEP: usize = sized(1 << 14, 7);
 /// So many rows are worth a thread.
 const MANY: u64 = sized(1 << 13, 4);
-/// Words that are handed over at a time.
+/// Words, or rows, that are handed over at a time.
 const BATCH: usize = sized(1 << 14, 16);
 /// A value of more words is read by who writes it: it is never held twice.
 const LONG: usize = sized(1 << 16, 12);
 
 /// Rows that were read.
 #[derive(Default)]
-struct Batch {
+struct ReadRows {
     words: Vec<u64>,
     /// Where each ends, and the run of one of which nothing has been read.
     ends: Vec<(usize, Option<usize>)>,
@@ -175,9 +175,9 @@ impl MergedRows<'_> {
     }
 
     /// Reads rows, and sends them on in batches until nobody takes any.
-    fn read(self, of: (Table, Stays), value: &mut ReadValue, sender: &SyncSender<Batch>) -> Result<()> {
+    fn read(self, of: (Table, Stays), value: &mut ReadValue, sender: &SyncSender<ReadRows>) -> Result<()> {
         let runs: Vec<&RunReader> = self.tables.having(of.0).collect();
-        let mut batch = Batch::default();
+        let mut batch = ReadRows::default();
         let gone = |_| Error::Interrupted;
         self.each_of_source(of, &mut |row, source| {
             let is_read = value(row, runs[source], LONG, &mut batch.words)?;
@@ -185,12 +185,12 @@ impl MergedRows<'_> {
                 batch.words.extend_from_slice(row);
             }
             batch.ends.push((batch.words.len(), (!is_read).then_some(source)));
-            if !is_read || batch.words.len() >= BATCH {
+            if !is_read || batch.words.len().max(batch.ends.len()) >= BATCH {
                 sender.send(std::mem::take(&mut batch)).map_err(gone)?;
             }
             if !is_read {
                 // Taken when the long one is written.
-                sender.send(Batch::default()).map_err(gone)?;
+                sender.send(ReadRows::default()).map_err(gone)?;
             }
             Ok(())
         })?;
@@ -200,11 +200,11 @@ impl MergedRows<'_> {
 
 /// Hands on what was read.
 fn write(
-    batches: Receiver<Batch>,
+    batches: Receiver<ReadRows>,
     runs: &[&RunReader],
     each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
 ) -> Result<()> {
-    for Batch { words, ends } in batches {
+    for ReadRows { words, ends } in batches {
         let mut start = 0;
         for (end, source) in ends {
             let row = &words[start..end];

@@ -3,7 +3,7 @@
 
 use crate::config::Tokens;
 use crate::document::Doc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::flow::records::Pair;
@@ -29,8 +29,8 @@ impl Related {
     /// Relates the texts of removed documents to those of their representatives, and of accepted pairs to each other. What a text is made of is words, whatever the shingles of the run are made of.
     ///
     /// # Errors
-    /// [`Error::Changed`] if a file is not what it was, and what `texts` gives; [`Error::Io`] of a spill file;
-    /// [`Error::Interrupted`].
+    /// [`crate::error::Error::Changed`] if a file is not what it was, and what `texts` gives; [`crate::error::Error::Io`] of a spill file;
+    /// [`crate::error::Error::Interrupted`].
     pub fn new(
         sets: &DocumentSets,
         removed: &[Removed],
@@ -84,19 +84,7 @@ impl Related {
 
 /// Relates pairs on all cores, in their order.
 fn relate_all(sets: &DocumentSets, pairs: &[Pair], stores: &[Sets]) -> Result<Vec<Relation>> {
-    let stretch = pairs.len().div_ceil(sets.context.topology.workers()).max(1);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = pairs
-            .chunks(stretch)
-            .map(|pairs| scope.spawn(move || relate_some(sets, pairs, stores)))
-            .collect();
-        let mut relations = Vec::with_capacity(pairs.len());
-        for thread in threads {
-            let panicked = || Err(Error::Worker("a thread that compares texts panicked".into()));
-            relations.extend(thread.join().unwrap_or_else(|_| panicked())?);
-        }
-        Ok(relations)
-    })
+    sets.on_all_cores(pairs, &|pairs| relate_some(sets, pairs, stores))
 }
 
 fn relate_some(sets: &DocumentSets, pairs: &[Pair], stores: &[Sets]) -> Result<Vec<Relation>> {

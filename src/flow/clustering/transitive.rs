@@ -43,7 +43,7 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
 }
 
 /// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one
-/// component are never looked at, and a pair only in the first hot group both are in.
+/// component are looked at no more, and a pair only in the first hot group both are in.
 fn connect(
     graph: &Graph,
     (sets, hot_links): (&DocumentSets, &HotLinks<'_>),

@@ -16,7 +16,7 @@ use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Sent, Wanted};
 
-/// Leaves each worker with the candidates that it is to measure.
+/// Leaves each worker with the candidates that its process is to measure.
 pub fn bring_to_sets(
     worker: &mut Worker,
     sets: &DocumentSets,

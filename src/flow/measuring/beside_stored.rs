@@ -1,6 +1,6 @@
 //! Candidates of new documents and stored contents, brought to one worker for each content and into the order of these. The sets of
-//! new documents are at hand for all workers of a process, but that of a stored content has to be unpacked and derived: once, for all
-//! its pairs.
+//! new documents are at hand for all workers of a process, but that of a stored content has to be unpacked and derived: mostly once,
+//! for all its pairs.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use crate::flow::records::Candidate;
 use crate::flow::run::RunParts;
 use crate::limits::sized;
 
-/// Contents that one worker takes in a row: their tokens lie in a few blocks, which nobody else unpacks.
+/// Contents that one worker takes in a row: their tokens lie in a few blocks, which few others unpack.
 const STRETCH: u32 = sized(1 << 10, 2);
 
-/// Leaves each worker with the candidates that it is to measure, in an order in which a slice of them has few stored contents. Every
+/// Leaves each worker with the candidates that it measures first, in an order in which a slice of them has few stored contents. Every
 /// worker calls it at the same place.
 pub fn bring_to_stored(worker: &mut Worker, run: &RunParts, candidates: &Rc<RefCell<Pile<Candidate>>>) {
     let (context, base) = (&run.context, run.documents.catalogue.base());
@@ -35,7 +35,7 @@ pub fn bring_to_stored(worker: &mut Worker, run: &RunParts, candidates: &Rc<RefC
     candidates.borrow_mut().sort_held(|candidate| candidate.pair.docs());
 }
 
-/// The worker that measures the pairs of which this document is the first.
+/// The worker that first looks at the pairs of which this document is the first.
 fn taker(doc: Doc, base: Doc, workers: usize) -> u64 {
     // Where few are stored, each worker has some all the same.
     let stretch = (base / (8 * workers as Doc)).clamp(1, STRETCH);

@@ -282,6 +282,7 @@ mod tests {
         #[test]
         fn each_pair_is_met_once_and_no_set_is_forgotten_too_soon(
             pairs in prop::collection::btree_set((0u32..30, 0u32..30), 0..60), turn in 0u64..30,
+            hot in prop::collection::btree_set(0u32..30, 0..4),
         ) {
             let pairs: BTreeSet<Pair> =
                 pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| Pair::new(a, b)).collect();
@@ -290,6 +291,9 @@ mod tests {
             let position = |doc: Doc| Position::new(0, (u64::from(doc) + turn) % 30);
             let partners = EarlierPartners::new(&candidates, 30, position);
             prop_assert!(partners.docs.is_sorted_by_key(|doc| position(*doc)));
+            let some = DocumentBits::new(30);
+            hot.iter().for_each(|doc| some.insert(*doc));
+            let connected = partners.connected_with(&some);
             let mut met = BTreeSet::new();
             for (number, doc) in partners.docs.iter().enumerate() {
                 prop_assert!(partners.of(number).is_sorted());
@@ -297,6 +301,13 @@ mod tests {
                     prop_assert!(earlier < number && partners.last[earlier] as usize >= number);
                     prop_assert!(met.insert(Pair::new(partners.docs[earlier], *doc)));
                 }
+                // Whoever is reached step by step.
+                let (mut reached, mut next) = (BTreeSet::from([*doc]), vec![*doc]);
+                while let Some(from) = next.pop() {
+                    let ends = pairs.iter().map(|pair| <[Doc; 2]>::from(pair.docs())).filter(|ends| ends.contains(&from));
+                    next.extend(ends.flatten().filter(|end| reached.insert(*end)));
+                }
+                prop_assert_eq!(connected[number], reached.iter().any(|doc| some.contains(*doc)));
                 let last = partners.last[number] as usize;
                 prop_assert!(last == 0 || partners.of(last).contains(&(number as u32)));
             }

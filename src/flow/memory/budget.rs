@@ -3,7 +3,7 @@
 //!
 //! The shares hold at different times: postings, arrivals, first halves, rows and counts of members while the input is read; postings, groups and rows
 //! while they collide, and hot keys from then on; groups (and their index, as large again), counters, candidates and rows while pairs are
-//! counted; postings of members of hot groups, keys of these that wait, and candidates when these collide again, hot keys being forgotten,
+//! counted; postings of members of hot groups, sets of these that were counted, keys that wait, and candidates when these collide again, hot keys being forgotten,
 //! and then the same as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
 //! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, and 4 bytes for each

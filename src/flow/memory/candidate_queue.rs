@@ -14,11 +14,11 @@ const SOME: usize = sized(1 << 12, 3);
 
 /// The candidates of the workers of a process.
 pub struct CandidateQueue {
-    of_workers: Vec<Mutex<Option<Waiting>>>,
+    of_workers: Vec<Mutex<Option<HandedIn>>>,
 }
 
 /// Those of one worker, of which the first ones are taken.
-struct Waiting {
+struct HandedIn {
     candidates: Pile<Candidate>,
     taken: usize,
 }
@@ -31,7 +31,7 @@ impl CandidateQueue {
 
     /// Hands in the candidates of a worker of the process, counted from 0; once.
     pub fn hand_in(&self, worker: usize, candidates: Pile<Candidate>) {
-        let before = lock(&self.of_workers[worker]).replace(Waiting { candidates, taken: 0 });
+        let before = lock(&self.of_workers[worker]).replace(HandedIn { candidates, taken: 0 });
         debug_assert!(before.is_none(), "candidates are handed in once");
     }
 
@@ -46,7 +46,7 @@ impl CandidateQueue {
         let mut buffer = Vec::new();
         for waiting in from_own_on.iter().chain(before) {
             let mut waiting = lock(waiting);
-            if let Some(Waiting { candidates, taken }) = &mut *waiting {
+            if let Some(HandedIn { candidates, taken }) = &mut *waiting {
                 some.extend_from_slice(candidates.some(*taken, SOME, &mut buffer)?);
                 *taken += some.len();
             }

@@ -13,7 +13,7 @@ use timely::dataflow::operators::{Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
 
-use crate::document::Doc;
+use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::distributed::exchange_all::wait;
 use crate::flow::distributed::gather_bits::gather_bits;
@@ -34,13 +34,15 @@ use crate::sketch::{Frequencies, spread};
 
 /// Members read between two looks at whether to stop.
 const CHECKED: usize = 1 << 10;
-/// Of so many bytes of input one may be taken by sets that are held: about what postings took, which are gone by now.
-const HELD: u64 = 5;
+/// Of so many bytes of input one may be taken by sets that are held: where postings were collided before, about what these took; where
+/// this is the first collision, few.
+const HELD: (u64, u64) = (5, 16);
 /// Of so many stored members one is counted.
 const COUNTED: Doc = 16;
-/// Of so many new members one is counted where there are more than [`ALL_COUNTED`]. What many of them have stands out in these, too.
-const SAMPLED: u64 = 4;
-/// So many members are all counted.
+/// Of so many new members, a power of two as a power, one is counted where there are more than [`ALL_COUNTED`]. What many of them have
+/// stands out in these, too.
+const SAMPLED: u32 = 2;
+/// So many new members are all counted.
 const ALL_COUNTED: usize = sized(1 << 12, 1 << 4);
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
@@ -49,6 +51,8 @@ pub struct Members<'a> {
     worker: usize,
     new: Vec<Doc>,
     stored: Vec<Doc>,
+    /// Whether shingles are counted in all contents, which collide for the first time.
+    counts_all: bool,
     /// Whether some of the new ones stand for all of them where shingles are counted.
     sampled: bool,
     held: HeldSets,
@@ -96,8 +100,9 @@ impl Members<'_> {
     pub fn new<'a>(run: &'a RunParts, worker: usize, hot: &DocumentBits, counts_all: bool) -> Members<'a> {
         let own = hot.docs().filter(|doc| run.context.topology.owner_of(*doc) == worker);
         let (stored, new) = own.partition(|doc| run.sets.is_stored(*doc));
-        let sampled = !counts_all && hot.len() > ALL_COUNTED;
-        Members { run, worker, new, stored, sampled, held: HeldSets::default() }
+        let all_new = hot.docs().filter(|doc| !run.sets.is_stored(*doc)).count();
+        let sampled = !counts_all && all_new > ALL_COUNTED;
+        Members { run, worker, new, stored, counts_all, sampled, held: HeldSets::default() }
     }
 
     /// Hands on each new member with its shingles.
@@ -120,7 +125,7 @@ impl Members<'_> {
         let catalogue = &self.run.documents.catalogue;
         let mut docs = self.new.clone();
         if self.sampled {
-            docs.retain(|doc| spread(catalogue.position(*doc).to_bits()) % SAMPLED == 0);
+            docs.retain(|doc| is_sampled(catalogue.position(*doc)));
         }
         docs
     }
@@ -128,7 +133,8 @@ impl Members<'_> {
     /// Members of sets that are held.
     fn most_held(&self) -> usize {
         let context = &self.run.context;
-        let bytes = (context.input_bytes / HELD).min(context.memory.budget.whole(Share::Fetched));
+        let of = if self.counts_all { HELD.1 } else { HELD.0 };
+        let bytes = (context.input_bytes / of).min(context.memory.budget.whole(Share::Fetched));
         usize::try_from(bytes / context.topology.workers() as u64).unwrap_or(usize::MAX) / size_of::<u64>()
     }
 
@@ -185,7 +191,7 @@ impl Members<'_> {
     /// # Errors
     /// Those of reading texts and stored sets again, and of spill files.
     pub fn collide(
-        &self,
+        &mut self,
         worker: &mut Worker,
         choice: &KeyChoice,
         candidates: &Rc<RefCell<Pile<Candidate>>>,
@@ -196,6 +202,7 @@ impl Members<'_> {
         let (input, probe) = self.dataflow(worker, candidates, &collided, &by_fewest);
         let mut sending = Sending { run: self.run, worker, input, postings: Vec::new() };
         let (late, mut own) = self.send_new(&mut sending, choice)?;
+        self.held = HeldSets::default();
         if self.run.sets.stored().is_some() {
             let new = OfNew {
                 all: sending.gather(&self.run.of_new, &own.all),
@@ -326,6 +333,12 @@ impl Members<'_> {
     }
 }
 
+/// Whether the member at this place is one of those that are counted. By the high bits of what is multiplied: low ones would follow from the
+/// low ones of offsets, which records of even lengths and rows by turns have in common.
+fn is_sampled(position: Position) -> bool {
+    spread(position.to_bits()) >> (u64::BITS - SAMPLED) == 0
+}
+
 /// Shingles of the new members of one worker.
 struct OwnOfNew {
     /// All of them, where there are stored members.
@@ -382,5 +395,49 @@ impl Sending<'_> {
     fn finish(mut self) {
         self.input.send_batch(&mut self.postings);
         self.input.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_quarter_is_counted_however_records_lie() {
+        let ways: [fn(u32) -> Position; 6] = [
+            |at| Position::new(0, 4 * u64::from(at)),
+            |at| Position::new(0, 4 * u64::from(at) + 2),
+            |at| Position::new(0, 1000 * u64::from(at)),
+            |at| Position::new(0, u64::from(at)),
+            |at| Position::new(3, 4 * u64::from(at) + 1),
+            |at| Position::new(at, 0),
+        ];
+        for (number, way) in ways.iter().enumerate() {
+            let sampled = (0..10_000).filter(|at| is_sampled(way(*at))).count();
+            assert!((2000..3000).contains(&sampled), "{sampled} of 10,000, way {number}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn held_sets_and_the_others_are_all(
+            sets in prop::collection::btree_map(0u32..90, prop::collection::vec(any::<u64>(), 0..7), 0..40),
+            most in 0usize..90, step in 1u32..4,
+        ) {
+            let (mut held, mut has_room) = (HeldSets::default(), true);
+            for (doc, set) in sets.iter().filter(|(doc, _)| *doc % step == 0) {
+                has_room = has_room && held.push(*doc, set, most);
+            }
+            prop_assert!(held.words.len() <= most);
+            let docs: Vec<Doc> = sets.keys().copied().collect();
+            let others = held.others(&docs);
+            prop_assert!(others.is_sorted());
+            let mut all: Vec<(Doc, &[u64])> = held.all().collect();
+            all.extend(others.iter().map(|doc| (*doc, &sets[doc][..])));
+            all.sort_unstable();
+            prop_assert_eq!(all, sets.iter().map(|(doc, set)| (*doc, &set[..])).collect::<Vec<_>>());
+        }
     }
 }

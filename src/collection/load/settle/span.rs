@@ -55,8 +55,15 @@ pub(super) fn span(
                 Some(link) => {
                     forest.union(root, other.root);
                     links.push(link);
-                    joined.stored.append(&mut other.stored);
-                    joined.new.append(&mut other.new);
+                    // The longer lists take in the shorter ones: of near-copies in mass each would move all before it.
+                    for (own, others) in
+                        [(&mut joined.stored, &mut other.stored), (&mut joined.new, &mut other.new)]
+                    {
+                        if own.len() < others.len() {
+                            std::mem::swap(own, others);
+                        }
+                        own.append(others);
+                    }
                 }
                 None => apart.push(other),
             }
