@@ -7,6 +7,7 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::maintain::live::Live;
 use crate::collection::run::merge::Merge;
 use crate::collection::run::reader::RunReader;
+use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, DIGESTS, DOCUMENTS, POSTINGS, SEEN, SOURCES, Table,
 };
@@ -125,7 +126,7 @@ impl MergedRows<'_> {
         each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
     ) -> Result<()> {
         let runs: Vec<&RunReader> = self.tables.having(table).collect();
-        let rows = runs.iter().filter_map(|run| run.rows(table.kind)).map(|rows| rows.len());
+        let rows = runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
         if rows.sum::<u64>() < MANY {
             return self.each((table, stays), &mut |row, from| each(MergedRow::Found(row, from)));
         }
