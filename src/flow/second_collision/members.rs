@@ -39,10 +39,9 @@ const CHECKED: usize = 1 << 10;
 const HELD: (u64, u64) = (5, 16);
 /// Of so many stored members one is counted.
 const COUNTED: Doc = 16;
-/// Of so many new members, a power of two as a power, one is counted where there are more than [`ALL_COUNTED`]. What many of them have
-/// stands out in these, too.
+/// Of more than [`ALL_COUNTED`] new members one in 2 to this power is counted. What many of them have stands out in these, too.
 const SAMPLED: u32 = 2;
-/// So many new members are all counted.
+/// As many new members are all counted.
 const ALL_COUNTED: usize = sized(1 << 12, 1 << 4);
 
 /// The members that one worker reads: new contents that it has read before, and its share of the stored ones.
