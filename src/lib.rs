@@ -482,6 +482,7 @@
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
+//! - `flow/clustering/by_size.rs` - members of a hot group by the sizes of their sets
 //! - `flow/clustering/hot_links.rs` - links between members of hot groups
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
@@ -501,6 +502,7 @@
 //! - `flow/results/settled_by_leader.rs` - which documents of a load process 0 settles
 //! - `flow/results/settling.rs` - what a process knows of that
 //! - `flow/results/gathered.rs` - what the workers of a run hand in
+//! - `flow/results/hot_groups.rs` - contents under one key, too many to be expanded
 //!
 //! Many processes:
 //! - `mesh/mod.rs` - how the processes of a job meet, stay in touch, and notice a loss

@@ -104,6 +104,12 @@ impl Threshold {
         (self.num, self.den)
     }
 
+    /// The size of the largest set that one of `n` can resemble at the threshold if it shares no more than `rest` with any: the
+    /// greatest `m` of which [`Threshold::needed`] says no more than that. 0 where there is none.
+    pub fn largest_resembled(self, n: u64, rest: u64) -> u64 {
+        (rest * (self.num + self.den) / self.num).saturating_sub(n)
+    }
+
     /// The threshold as a float, for display only.
     pub fn to_f64(self) -> f64 {
         self.num as f64 / self.den as f64

@@ -129,8 +129,8 @@ impl DocumentSets {
     }
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is. Two protected documents
-    /// are never compared.
-    pub fn enough(&self, candidate: Candidate, prefixes: &Prefixes) -> bool {
+    /// are never compared. So many `more` may be shared as were counted.
+    pub fn enough(&self, candidate: Candidate, more: u32, prefixes: &Prefixes) -> bool {
         let (a, b) = candidate.pair.docs();
         let catalogue = &self.documents.catalogue;
         if catalogue.is_protected(a) && catalogue.is_protected(b) {
@@ -145,17 +145,17 @@ impl DocumentSets {
         let is_enough = |rule: AcceptanceRule| {
             if let Some((protected, new)) = self.protected_first(a, b) {
                 let sizes = (self.size(protected), self.size(new));
-                return rule.is_enough_of_protected(candidate.shared, sizes.0, sizes.1, by_fewest(protected));
+                return rule.is_enough_of_protected(candidate.shared + more, sizes.0, sizes.1, by_fewest(protected));
             }
             match prefixes {
                 // Under hot keys nobody was counted.
                 Prefixes::Equal(hot_keys) => {
-                    rule.is_enough(candidate.shared + hot_keys.shared(a, b), left, right)
+                    rule.is_enough(candidate.shared + more + hot_keys.shared(a, b), left, right)
                 }
                 Prefixes::Indexed(_) => {
                     // Either may be the smaller one of two of one size.
                     let by_fewest = left <= right && by_fewest(a) || right <= left && by_fewest(b);
-                    rule.is_enough_indexed(candidate.shared, left, right, by_fewest)
+                    rule.is_enough_indexed(candidate.shared + more, left, right, by_fewest)
                 }
             }
         };

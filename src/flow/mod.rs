@@ -42,6 +42,7 @@ use std::sync::Arc;
 pub use crate::document::{Doc, NO_DOC};
 pub use crate::read::{Part, RunInputs};
 pub use catalogue::{Catalogue, by_field, stored_value};
+pub use clustering::by_size::{BySize, SizedMember};
 pub use clustering::raised::RaisedCounts;
 pub use clustering::relate::{EachText, Related};
 pub use context::RunContext;
@@ -57,6 +58,7 @@ pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, 
 pub use request::{ProtectedSet, Request};
 pub use results::common_keys::{CommonKey, CommonKeys};
 pub use results::findings::{DocumentCluster, Findings, Reason, Removed};
+pub use results::hot_groups::HotGroup;
 pub use results::settled_by_leader::SettledByLeader;
 pub use results::tally::Tally;
 pub use results::warnings::{DocumentWarnings, SampleIds};
@@ -73,6 +75,7 @@ use clustering::form_clusters::form_clusters;
 use distributed::execute::{run_alone, run_together};
 use hashbrown::HashSet;
 use results::gathered::Gathered;
+use results::hot_groups::drop_covered;
 use worker::work;
 
 /// What a run leaves: the findings, and the catalogue that turns document numbers into names.
@@ -120,7 +123,7 @@ pub struct Loaded {
     /// Links of new contents, with new and with stored ones, and what their sets share.
     pub links: Vec<Candidate>,
     /// Contents under one key, too many to be expanded: which of them are linked is to be found out.
-    pub hot_groups: Vec<Vec<Doc>>,
+    pub hot_groups: Vec<HotGroup>,
     /// Counts of the run.
     pub tally: Tally,
     /// Keys ignored as common.
@@ -150,7 +153,8 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, hot_groups, mut tally, common, warnings, refused, observed, .. } = gathered;
+    let Gathered { links, copies, mut hot_groups, mut tally, common, warnings, refused, observed, .. } = gathered;
+    drop_covered(&mut hot_groups);
     let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
     let catalogue = &run.documents.catalogue;
     if run.context.joins_instead() {
@@ -174,8 +178,9 @@ pub fn load(request: Request, progress: Arc<Progress>) -> Result<Loaded> {
     }
     catalogue.publish_far(run.settling.take_far());
     let changes = changes_to_settle(&run, &gathered)?;
-    let Gathered { links, copies, hot_groups, refused, tally, common, warnings, .. } = gathered;
+    let Gathered { links, copies, mut hot_groups, refused, tally, common, warnings, .. } = gathered;
     let superseded = gathered.superseded as u64;
+    drop_covered(&mut hot_groups);
     Ok(Loaded { changes, superseded, copies, links, hot_groups, tally, common, warnings, refused, run })
 }
 

@@ -250,6 +250,9 @@ pub struct KeyGroups {
     pub following: Vec<u32>,
     /// Of the members stored contents with their sizes, where the worker is in another process, and so cannot know them.
     pub stored_sizes: Vec<(Doc, u32)>,
+    /// Documents that show a key which goes out with no group, as often as they show one.
+    #[serde(with = "as_bits")]
+    pub hot: Vec<Doc>,
 }
 
 /// A document that something is wanted of, and who wants it: a worker, or a process.

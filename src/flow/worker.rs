@@ -46,6 +46,7 @@ use crate::flow::packed::container::PackedRecords;
 use crate::flow::profiled::Timed;
 use crate::flow::records::{Arrival, Candidate, Change, FirstHalf, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::collide_again;
 use crate::flow::shared::shared;
@@ -243,7 +244,7 @@ fn measuring_phase(
     worker: &mut Worker,
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
-    hot_groups: Vec<Vec<Doc>>,
+    hot_groups: Vec<HotGroup>,
 ) {
     let (index, context) = (worker.index(), &run.context);
     let status = &context.status;
@@ -345,9 +346,9 @@ fn in_question(run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Wante
 }
 
 /// The members of hot groups, a bit each, and those of them that are measured where clusters are formed.
-fn members(run: &RunParts, hot_groups: &[Vec<Doc>]) -> (Vec<u64>, Vec<Wanted>) {
+fn members(run: &RunParts, hot_groups: &[HotGroup]) -> (Vec<u64>, Vec<Wanted>) {
     let mut members = Vec::new();
-    hot_groups.iter().flatten().for_each(|doc| set(&mut members, *doc));
+    hot_groups.iter().flat_map(HotGroup::docs).for_each(|doc| set(&mut members, *doc));
     let new = ones(members.iter().copied()).filter(|doc| !run.sets.is_stored(*doc));
     let wanted = new.map(|doc| (doc, 0)).collect();
     (members, wanted)

@@ -32,6 +32,11 @@ impl<'a> Measuring<'a> {
         Measuring { run, sets: HashMap::new(), most, held: 0, apart: HashSet::new(), scratch: Vec::new() }
     }
 
+    /// The size of a content's set.
+    pub fn size(&self, content: Doc) -> u32 {
+        self.run.size(content)
+    }
+
     /// What two contents share, if they are linked.
     ///
     /// # Errors

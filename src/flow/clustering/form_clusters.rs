@@ -9,6 +9,7 @@ use crate::flow::clustering::transitive::transitive;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::findings::{DocumentCluster, Findings, Reason, Removed};
+use crate::flow::results::hot_groups::HotGroup;
 use crate::similarity::{AcceptanceRule, Measure};
 
 /// Clusters what the workers gathered.
@@ -16,9 +17,9 @@ pub fn form_clusters(
     sets: &DocumentSets,
     links: &[Candidate],
     copies: &[ExactDuplicate],
-    hot_groups: Vec<Vec<Doc>>,
+    hot_groups: Vec<HotGroup>,
 ) -> Result<Findings> {
-    let hot_members = hot_groups.iter().map(Vec::len).sum();
+    let hot_members = hot_groups.iter().map(HotGroup::len).sum();
     let graph = Graph::new(sets, links, copies, hot_groups);
     sets.context.allow_graph(links.len(), hot_members, graph.contents())?;
     let (representative, parent) = representatives(sets, &graph, sets.context.config.cluster.clustering)?;
@@ -127,7 +128,7 @@ fn measures(
     for (node, leader) in (0..).zip(representative).filter(|(node, leader)| node != *leader) {
         // Counts of pairs in a hot group are incomplete, and capped ones leave out what is common: what is shown is
         // measured on sketches. Other links were counted in full, if it is their sizes that are known.
-        let in_full = sized && graph.first_hot_group(node, *leader).is_none();
+        let in_full = sized && !graph.share_hot_group(node, *leader);
         let beside = || sets.shared_beside(graph.doc(node), graph.doc(*leader));
         let counted =
             graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));

@@ -1,10 +1,12 @@
 //! The near-duplicate graph: contents that anything links, in document order, with their links, copies and hot groups.
 
 use crate::document::Doc;
+use crate::flow::clustering::by_size::SizedMember;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::mapped;
 use crate::flow::memory::document_bits::{Ranks, set};
 use crate::flow::records::{Candidate, ExactDuplicate};
+use crate::flow::results::hot_groups::HotGroup;
 
 /// A content's number in the graph. Numbers follow the positions of the contents' first documents.
 pub type Node = u32;
@@ -15,7 +17,9 @@ pub struct Graph {
     links: NodeLists<(Node, u32)>,
     copies: NodeLists<Doc>,
     members: Vec<Vec<Node>>,
-    hot_groups: NodeLists<u32>,
+    hot_groups: NodeLists<(u32, u32)>,
+    /// The sizes of the contents' sets.
+    sizes: Vec<u32>,
     best: Vec<Doc>,
     rank: Vec<u32>,
     by_rank: Vec<Node>,
@@ -59,12 +63,12 @@ impl Graph {
         sets: &DocumentSets,
         links: &[Candidate],
         copies: &[ExactDuplicate],
-        hot_groups: Vec<Vec<Doc>>,
+        hot_groups: Vec<HotGroup>,
     ) -> Graph {
         let mut linked = Vec::new();
         let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let firsts = copies.iter().map(|copy| copy.first);
-        for doc in ends.chain(firsts).chain(hot_groups.iter().flatten().copied()) {
+        for doc in ends.chain(firsts).chain(hot_groups.iter().flat_map(HotGroup::docs).copied()) {
             set(&mut linked, doc);
         }
         let ranks = Ranks::new(linked);
@@ -80,10 +84,11 @@ impl Graph {
             let (a, b) = (node(a), node(b));
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
-        let members: Vec<Vec<Node>> =
-            hot_groups.into_iter().map(|hot_group| in_order(hot_group, node)).collect();
-        let hot_groups =
-            (0..).zip(&members).flat_map(|(id, hot_group)| hot_group.iter().map(move |node| (*node, id)));
+        let in_hot_groups = (0..).zip(&hot_groups).flat_map(|(id, hot_group)| {
+            hot_group.members().map(move |(doc, limit)| (node(doc), (id, limit)))
+        });
+        let in_hot_groups = NodeLists::new(docs.len(), in_hot_groups);
+        let members = hot_groups.into_iter().map(|hot_group| in_order(hot_group.into_docs(), node)).collect();
         // Copies are listed by position: their numbers are turned into documents after sorting.
         let mut of_content: Vec<(Node, u64, Doc)> = copies
             .iter()
@@ -96,7 +101,8 @@ impl Graph {
                 docs.len(),
                 of_content.into_iter().map(|(node, _, doc)| (node, doc)),
             ),
-            hot_groups: NodeLists::new(docs.len(), hot_groups),
+            hot_groups: in_hot_groups,
+            sizes: docs.iter().map(|doc| sets.size(*doc)).collect(),
             members,
             best: Vec::new(),
             rank: vec![0; docs.len()],
@@ -170,8 +176,8 @@ impl Graph {
         links.binary_search_by_key(&b, |(node, _)| *node).ok().map(|at| links[at].1)
     }
 
-    /// The hot groups a content belongs to, ascending.
-    pub fn hot_groups(&self, node: Node) -> &[u32] {
+    /// The hot groups a content belongs to, ascending, each with the size of the largest set that it can be linked with there.
+    pub fn hot_groups(&self, node: Node) -> &[(u32, u32)] {
         self.hot_groups.of(node)
     }
 
@@ -180,19 +186,31 @@ impl Graph {
         &self.members
     }
 
-    /// Whether `hot_group` is the first that two contents have in common: there, and only there, is the pair looked at.
-    pub fn meet_first_in(&self, hot_group: u32, a: Node, b: Node) -> bool {
-        self.first_hot_group(a, b) == Some(hot_group)
+    /// A content as a member of a hot group, in keep order.
+    pub fn member(&self, node: Node, limit: u32) -> SizedMember {
+        SizedMember { number: node, order: self.rank(node), size: self.sizes[node as usize], limit }
     }
 
-    /// The first hot group that two contents have in common.
-    pub fn first_hot_group(&self, a: Node, b: Node) -> Option<u32> {
+    /// Whether `hot_group` is the first in which two contents may be linked: there, and only there, is the pair looked at.
+    pub fn meet_first_in(&self, hot_group: u32, a: Node, b: Node) -> bool {
+        let may_meet = |of_a: u32, of_b: u32| self.member(a, of_a).may_meet(&self.member(b, of_b));
+        self.first_hot_group(a, b, may_meet) == Some(hot_group)
+    }
+
+    /// Whether two contents have a hot group in common.
+    pub fn share_hot_group(&self, a: Node, b: Node) -> bool {
+        self.first_hot_group(a, b, |_, _| true).is_some()
+    }
+
+    /// The first hot group that two contents have in common in which their limits are as wanted.
+    fn first_hot_group(&self, a: Node, b: Node, wanted: impl Fn(u32, u32) -> bool) -> Option<u32> {
         let (mut x, mut y) = (self.hot_groups(a).iter().peekable(), self.hot_groups(b).iter().peekable());
-        while let (Some(i), Some(j)) = (x.peek(), y.peek()) {
+        while let (Some((i, of_a)), Some((j, of_b))) = (x.peek(), y.peek()) {
             match i.cmp(j) {
                 std::cmp::Ordering::Less => x.next(),
+                std::cmp::Ordering::Equal if wanted(*of_a, *of_b) => return Some(*i),
+                std::cmp::Ordering::Equal => x.next().and(y.next()),
                 std::cmp::Ordering::Greater => y.next(),
-                std::cmp::Ordering::Equal => return Some(**i),
             };
         }
         None

@@ -3,8 +3,11 @@
 //! Where there are protected documents each represents a cluster of its own: a content goes to the nearest one of its
 //! component, by the number of links on the way.
 
+use hashbrown::HashMap;
+
 use crate::components::Forest;
 use crate::error::Result;
+use crate::flow::clustering::by_size::{BySize, SizedMember};
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::hot_links::HotLinks;
 use crate::flow::document_sets::DocumentSets;
@@ -26,7 +29,7 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
             forest.union(node, *other);
         });
     }
-    let hot_links = HotLinks::new(graph, sets)?;
+    let hot_links = HotLinks::measured_ahead(graph, sets)?;
     for hot_group in 0..graph.members().len() as u32 {
         connect(graph, (sets, &hot_links), hot_group, &mut forest)?;
     }
@@ -54,23 +57,28 @@ fn connect(
         graph.members()[hot_group as usize].iter().partition(|node| graph.is_protected(**node));
     let mut parts: Vec<(Node, Node)> = others.into_iter().map(|node| (forest.find(node), node)).collect();
     parts.sort_unstable();
-    let mut settled: Vec<Vec<Node>> = Vec::new();
+    if protected.is_empty() && parts.iter().all(|(root, _)| *root == parts[0].0) {
+        return Ok(());
+    }
+    let mut settled: Vec<BySize> = Vec::new();
     for part in parts.chunk_by(|a, b| a.0 == b.0) {
-        let new: Vec<Node> = part.iter().map(|(_, node)| *node).collect();
+        let root = part[0].1;
+        let new = by_size(graph, hot_group, part.iter().map(|(_, node)| *node));
         let mut part = new.clone();
         let mut apart = Vec::new();
         for mut other in settled {
             sets.context.status.progress.check()?;
             // Settled parts are known to be apart: what the new one is joined to is not compared again.
-            if any_link(graph, hot_links, hot_group, &new, &other)? {
-                forest.union(part[0], other[0]);
-                // A large part takes in a small one: moving it for each member would cost the square of their number.
-                if part.len() < other.len() {
-                    std::mem::swap(&mut part, &mut other);
+            match any_link(graph, hot_links, hot_group, &new, &other)? {
+                Some(linked) => {
+                    forest.union(root, linked);
+                    // A large part takes in a small one: moving it for each member would cost the square of their number.
+                    if part.len() < other.len() {
+                        std::mem::swap(&mut part, &mut other);
+                    }
+                    part.append(other);
                 }
-                part.append(&mut other);
-            } else {
-                apart.push(other);
+                None => apart.push(other),
             }
         }
         // The largest part first: most of what comes joins it at once.
@@ -81,26 +89,40 @@ fn connect(
     // Protected ones are not linked to each other.
     for node in protected {
         sets.context.status.progress.check()?;
+        let alone = by_size(graph, hot_group, std::iter::once(node));
         for part in &settled {
-            if forest.find(node) != forest.find(part[0])
-                && any_link(graph, hot_links, hot_group, &[node], part)?
-            {
-                forest.union(node, part[0]);
+            let Some(root) = part.members().next().map(|member| forest.find(member.number)) else { continue };
+            if forest.find(node) != root && any_link(graph, hot_links, hot_group, &alone, part)?.is_some() {
+                forest.union(node, root);
             }
         }
     }
     Ok(())
 }
 
-fn any_link(graph: &Graph, hot_links: &HotLinks<'_>, hot_group: u32, a: &[Node], b: &[Node]) -> Result<bool> {
-    for x in a {
-        for y in b {
-            if graph.meet_first_in(hot_group, *x, *y) && hot_links.are_linked(*x, *y)? {
-                return Ok(true);
-            }
-        }
+/// Members of a hot group by size, in the order of their numbers.
+fn by_size(graph: &Graph, hot_group: u32, nodes: impl Iterator<Item = Node>) -> BySize {
+    let mut by_size = BySize::default();
+    for node in nodes {
+        let groups = graph.hot_groups(node);
+        let at = groups.binary_search_by_key(&hot_group, |(id, _)| *id).ok();
+        by_size.extend(at.map(|at| SizedMember { order: node, ..graph.member(node, groups[at].1) }));
     }
-    Ok(false)
+    by_size
+}
+
+/// A member of `others` that is linked to one of `new`.
+fn any_link(
+    graph: &Graph,
+    hot_links: &HotLinks<'_>,
+    hot_group: u32,
+    new: &BySize,
+    others: &BySize,
+) -> Result<Option<Node>> {
+    others.any_linked(new, |one, other| {
+        let linked = graph.meet_first_in(hot_group, one, other) && hot_links.are_linked(one, other)?;
+        Ok(linked.then_some(other))
+    })
 }
 
 /// Breadth-first parents in every component, the earliest possible one for each content, from the protected contents of the
@@ -156,7 +178,7 @@ fn next_level(
     next.sort_unstable();
     left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
     if !left.is_empty() {
-        let by_hot_group = members_by_hot_group(graph, level);
+        let by_hot_group = by_hot_group(graph, level);
         for node in left.iter() {
             let known = parent[*node as usize];
             let first = first_in_level(graph, hot_links, *node, known, &by_hot_group)?;
@@ -171,13 +193,16 @@ fn next_level(
     Ok(next)
 }
 
-/// (hot group, member) for the members of a level, sorted.
-fn members_by_hot_group(graph: &Graph, level: &[Node]) -> Vec<(u32, Node)> {
-    let each =
-        |node: &Node| graph.hot_groups(*node).iter().map(|hot_group| (*hot_group, *node)).collect::<Vec<_>>();
-    let mut all: Vec<(u32, Node)> = level.iter().flat_map(each).collect();
-    all.sort_unstable();
-    all
+/// The members of a level, by hot group.
+fn by_hot_group(graph: &Graph, level: &[Node]) -> HashMap<u32, BySize> {
+    let mut by_hot_group: HashMap<u32, BySize> = HashMap::new();
+    for node in level {
+        for (hot_group, limit) in graph.hot_groups(*node) {
+            let member = SizedMember { order: *node, ..graph.member(*node, *limit) };
+            by_hot_group.entry(*hot_group).or_default().push(member);
+        }
+    }
+    by_hot_group
 }
 
 /// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a hot group.
@@ -186,18 +211,16 @@ fn first_in_level(
     hot_links: &HotLinks<'_>,
     node: Node,
     known: Node,
-    by_hot_group: &[(u32, Node)],
+    by_hot_group: &HashMap<u32, BySize>,
 ) -> Result<Node> {
     let mut first = known;
-    for hot_group in graph.hot_groups(node) {
-        let from = by_hot_group.partition_point(|(id, _)| id < hot_group);
-        let fellows = by_hot_group[from..].iter().take_while(|(id, other)| id == hot_group && *other < first);
-        for (_, other) in fellows {
-            if graph.meet_first_in(*hot_group, node, *other) && hot_links.are_linked(node, *other)? {
-                first = *other;
-                break;
-            }
-        }
+    for (hot_group, limit) in graph.hot_groups(node) {
+        let Some(fellows) = by_hot_group.get(hot_group) else { continue };
+        let is_linked = |other: Node| {
+            Ok(graph.meet_first_in(*hot_group, node, other) && hot_links.are_linked(node, other)?)
+        };
+        let found = fellows.first_linked(&graph.member(node, *limit), first, is_linked)?;
+        first = found.map_or(first, |(other, _)| other);
     }
     Ok(first)
 }

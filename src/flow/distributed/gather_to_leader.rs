@@ -11,6 +11,7 @@ use crate::flow::memory::spill::SLICE;
 use crate::flow::records::{Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
 use crate::flow::results::gathered::{Collector, Gathered};
+use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
 use crate::observed::Observed;
@@ -24,7 +25,7 @@ enum GatheredPiece {
     SupersededDocs(Vec<Doc>),
     BroughtBack(Vec<Doc>),
     /// A hot group, and the sizes of its stored members.
-    HotGroup(Vec<Doc>, Vec<(Doc, u32)>),
+    HotGroup(HotGroup, Vec<(Doc, u32)>),
     Refused(Vec<Refused>),
     /// Lines of units, by number.
     Lines(Vec<(u64, u64)>),
@@ -59,8 +60,8 @@ fn pieces(sets: &DocumentSets, gathered: Gathered) -> impl Iterator<Item = Gathe
     } = gathered;
     let (superseded_docs, brought_back) = (gathered.superseded_docs, gathered.brought_back);
     let lines: Vec<(u64, u64)> = sets.documents.inputs.units_read().collect();
-    let stored = |hot_group: &[Doc]| {
-        let stored = hot_group.iter().filter(|doc| sets.is_stored(**doc));
+    let stored = |hot_group: &HotGroup| {
+        let stored = hot_group.docs().iter().filter(|doc| sets.is_stored(**doc));
         stored.map(|doc| (*doc, sets.size(*doc))).collect::<Vec<_>>()
     };
     slices(copies, GatheredPiece::Copies)

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
@@ -113,8 +114,9 @@ impl PairCounting {
         }
     }
 
-    /// Counts on until about a slice is done, and gives each pair met often enough; false when nothing is left.
-    fn advance(&mut self, mut each: impl FnMut(Candidate)) -> Result<bool> {
+    /// Counts on until about a slice is done, and gives each pair met often enough with that one of the two where it is counted;
+    /// false when nothing is left.
+    fn advance(&mut self, mut each: impl FnMut(Doc, Candidate)) -> Result<bool> {
         if self.row == self.index.rows.end {
             self.index = Index::default();
             let Some(index) = self.groups.next_round()? else { return Ok(false) };
@@ -132,7 +134,7 @@ impl PairCounting {
             self.counter.drain(self.fewest, |other, shared| {
                 // Two keys of a document may be the same once they are cut.
                 if other != doc {
-                    each(Candidate { pair: Pair::new(doc, other), shared });
+                    each(doc, Candidate { pair: Pair::new(doc, other), shared });
                 }
             });
             self.row += 1;
@@ -172,6 +174,7 @@ pub fn count<'scope>(
         |cap, info| {
             let activator = scope.activator_for(info.address);
             let mut received = None;
+            let mut hot_keys = HashMap::new();
             let mut counting = None;
             let mut cap = Some(cap);
             move |(input, frontier), (rows, known), output| {
@@ -180,6 +183,7 @@ pub fn count<'scope>(
                 input.for_each_time(|_, data| {
                     for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !status.failed()) {
                         sets.record_stored_sizes(groups.stored_sizes.iter().copied());
+                        groups.hot.iter().for_each(|doc| *hot_keys.entry(*doc).or_insert(0) += 1);
                         // KeyGroups are sent once all is read, so the rows of this worker are known.
                         let received = received.get_or_insert_with(|| no_groups(&sets, worker));
                         received.take_in(&groups).unwrap_or_else(|error| status.fail(error));
@@ -193,8 +197,10 @@ pub fn count<'scope>(
                 });
                 let mut session = output.session(held);
                 let more = counting.as_mut().filter(|_| !status.failed()).map_or(Ok(false), |counting| {
-                    counting.advance(|candidate| {
-                        if sets.enough(candidate, &prefixes) {
+                    counting.advance(|doc, candidate| {
+                        // Under hot keys nobody was counted. Those of one of the two are as many as both can share.
+                        let more = hot_keys.get(&doc).copied().unwrap_or(0);
+                        if sets.enough(candidate, more, &prefixes) {
                             session.give(candidate);
                         }
                     })
@@ -233,7 +239,7 @@ mod tests {
                 for (i, a) in docs.iter().enumerate() {
                     docs[i + 1..].iter().for_each(|b| *truth.entry(Pair::new(*a, *b)).or_default() += 1);
                 }
-                let groups = KeyGroups { owner: 0, docs, following, stored_sizes: Vec::new() };
+                let groups = KeyGroups { docs, following, ..KeyGroups::default() };
                 rounds.iter_mut().for_each(|rounds| rounds.take_in(&groups).expect("taken in"));
             }
             let mut counted = BTreeMap::new();
@@ -241,7 +247,7 @@ mod tests {
                 let (counter, index) = (KeyCounter::new(24, bytes), Index::default());
                 let mut counting = PairCounting { groups, index, counter, fewest, row: 0, base: 0, worker, workers };
                 let mut twice = 0;
-                while counting.advance(|c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
+                while counting.advance(|_, c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
                 prop_assert_eq!(twice, 0);
             }
             truth.retain(|_, shared| *shared >= fewest);

@@ -7,6 +7,7 @@ use crate::flow::context::RunContext;
 use crate::flow::memory::budget::mapped;
 use crate::flow::records::{Candidate, Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::results::tally::Tally;
 use crate::flow::results::warnings::DocumentWarnings;
 use crate::flow::status::lock;
@@ -22,7 +23,7 @@ pub struct Gathered {
     /// Documents that are not the first of their text.
     pub copies: Vec<ExactDuplicate>,
     /// Contents under one key, too many to be expanded.
-    pub hot_groups: Vec<Vec<Doc>>,
+    pub hot_groups: Vec<HotGroup>,
     /// Members of all hot groups.
     hot_members: usize,
     /// Records that are not documents.
@@ -62,7 +63,7 @@ pub struct ReadResults {
 #[derive(Debug, Default)]
 pub struct Collided {
     /// Key groups too large to expand: the contents that share one key.
-    pub hot_groups: Vec<Vec<Doc>>,
+    pub hot_groups: Vec<HotGroup>,
     /// A bit for each content of such groups of which nothing else is kept.
     pub hot_members: Vec<u64>,
     /// A bit for each document that is not the first of its text.
@@ -134,9 +135,9 @@ impl Collector {
     }
 
     /// Adds hot groups. The run fails if they do not fit.
-    pub fn add_hot_groups(&self, mut hot_groups: Vec<Vec<Doc>>) {
+    pub fn add_hot_groups(&self, mut hot_groups: Vec<HotGroup>) {
         let mut gathered = lock(&self.gathered);
-        gathered.hot_members += hot_groups.iter().map(Vec::len).sum::<usize>();
+        gathered.hot_members += hot_groups.iter().map(HotGroup::len).sum::<usize>();
         gathered.hot_groups.append(&mut hot_groups);
         let known = (gathered.links.len(), gathered.hot_members);
         drop(gathered);
@@ -189,7 +190,7 @@ impl Collector {
     }
 
     /// Counts the candidates of a worker, and adds its hot groups.
-    pub fn add_candidates(&self, hot_groups: Vec<Vec<Doc>>, candidates: usize) {
+    pub fn add_candidates(&self, hot_groups: Vec<HotGroup>, candidates: usize) {
         let verified = if self.context.measured_on_sets() { candidates as u64 } else { 0 };
         let counted = Tally {
             hot_groups: hot_groups.len() as u64,

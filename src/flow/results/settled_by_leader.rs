@@ -7,6 +7,7 @@
 use crate::document::{Doc, NO_DOC};
 use crate::flow::memory::document_bits::{is_set, set};
 use crate::flow::results::gathered::Gathered;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::limits::sized;
 
 /// Documents of a load, a bit each, counted from its first one on.
@@ -47,7 +48,8 @@ impl SettledByLeader {
             }
         }
         let linked = gathered.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
-        linked.chain(gathered.hot_groups.iter().flatten().copied()).for_each(|doc| settled.add_content(doc));
+        let hot = gathered.hot_groups.iter().flat_map(HotGroup::docs).copied();
+        linked.chain(hot).for_each(|doc| settled.add_content(doc));
         // The content of what is no newcomer is touched by it.
         for word in 0..settled.documents.len() {
             settled.contents[word] |= settled.documents[word];

@@ -207,7 +207,8 @@ impl KeyChoice<'_> {
         self.frequencies.rarest(known, shown, keys);
         let indexing = match self.shown {
             Shown::Resembling(threshold) => {
-                Indexing::by(threshold.indexing_prefix(set.len()).saturating_sub(others))
+                let keys = threshold.indexing_prefix(set.len()).saturating_sub(others);
+                Indexing { before: others, ..Indexing::by(keys) }
             }
             Shown::Containing(threshold) => self.of_contained(threshold, (set.len(), others), keys),
         };
@@ -229,7 +230,7 @@ impl KeyChoice<'_> {
         }
         let is_of_family = |at: usize| keys.get(at).is_some_and(|(count, _)| *count > self.family);
         match !is_of_family(fewest - own - 1) && is_of_family(prefix - own - 1) {
-            true => Indexing { keys: fewest - own, by_fewest: true },
+            true => Indexing { by_fewest: true, ..Indexing::by(fewest - own) },
             false => Indexing::by(prefix - own),
         }
     }
@@ -242,11 +243,13 @@ pub struct Indexing {
     pub keys: usize,
     /// Whether these are the fewest that larger sets which contain it are found by, and not some more.
     pub by_fewest: bool,
+    /// Shingles of the set that come before the first key in the order, as far as that is looked at.
+    pub before: usize,
 }
 
 impl Indexing {
     fn by(keys: usize) -> Indexing {
-        Indexing { keys, by_fewest: false }
+        Indexing { keys, ..Indexing::default() }
     }
 }
 

@@ -26,6 +26,7 @@ use crate::flow::operators::collide::{IndexedPosting, IndexedSet, collide_indexe
 use crate::flow::operators::count::count;
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::run::RunParts;
 use crate::flow::second_collision::keys::{KeyChoice, KnownShingles, OfNew, OwnShingles};
 use crate::flow::shared::shared;
@@ -194,7 +195,7 @@ impl Members<'_> {
         worker: &mut Worker,
         choice: &KeyChoice,
         candidates: &Rc<RefCell<Pile<Candidate>>>,
-    ) -> Result<Vec<Vec<Doc>>> {
+    ) -> Result<Vec<HotGroup>> {
         let collided = Rc::new(RefCell::new(Collided::default()));
         let limit = self.run.documents.catalogue.doc_limit();
         let by_fewest = shared(&self.run.by_fewest, || DocumentBits::new(limit));
@@ -242,19 +243,20 @@ impl Members<'_> {
                 keys.iter().take(indexing.keys).for_each(|(_, key)| own.indexing.insert(*key));
             }
             of_set.clear();
-            of_set.push(member.place());
             for (at, (count, key)) in keys.iter().enumerate() {
                 match (choice.is_often(*count), at < indexing.keys) {
+                    // The rarest come first, so these are the last ones, from some place on.
+                    (true, false) if of_set.is_empty() => of_set.extend([member.place(), at as u64, *key]),
                     (true, false) => of_set.push(*key),
                     (is_often, is_indexing) => {
                         if is_often {
                             own.indexing_often.insert(*key);
                         }
-                        sending.postings.push(member.posting(*key, is_indexing));
+                        sending.postings.push(member.posting(*key, at, is_indexing));
                     }
                 }
             }
-            if of_set.len() > 1 {
+            if !of_set.is_empty() {
                 late.insert(doc, &of_set)?;
             }
             sending.some()
@@ -286,7 +288,7 @@ impl Members<'_> {
                 if at < indexing.keys && choice.is_often(*count) {
                     own.indexing_often.insert(*key);
                 }
-                sending.postings.push(member.posting(*key, at < indexing.keys));
+                sending.postings.push(member.posting(*key, indexing.before + at, at < indexing.keys));
             }
             sending.some()
         })
@@ -296,10 +298,10 @@ impl Members<'_> {
     fn send_late(&self, sending: &mut Sending, late: &Sets, indexing: &KnownShingles) -> Result<()> {
         let mut scratch = Vec::new();
         for doc in self.new.iter().filter(|doc| late.contains(**doc)) {
-            let [place, keys @ ..] = late.get(*doc, &mut scratch)? else { continue };
+            let [place, first, keys @ ..] = late.get(*doc, &mut scratch)? else { continue };
             let member = IndexedSet::at(*doc, *place, self.salt(*doc));
-            let keys = keys.iter().filter(|key| indexing.may_have(**key));
-            sending.postings.extend(keys.map(|key| member.posting(*key, false)));
+            let keys = (*first as usize..).zip(keys).filter(|(_, key)| indexing.may_have(**key));
+            sending.postings.extend(keys.map(|(before, key)| member.posting(*key, before, false)));
             sending.some()?;
         }
         Ok(())

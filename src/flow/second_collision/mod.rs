@@ -150,7 +150,7 @@ fn contents(run: &RunParts, worker: usize, copied: &[u64], mut bits: Vec<u64>) -
 fn spare(run: &RunParts, collided: &mut Collided) {
     let hot_keys = run.sets.hot_keys();
     let Some(spared) = hot_keys.spared() else { return };
-    collided.hot_groups.retain(|group| !group.iter().all(|doc| spared.contains(*doc)));
+    collided.hot_groups.retain(|group| !group.docs().iter().all(|doc| spared.contains(*doc)));
     let members = ones(std::mem::take(&mut collided.hot_members).into_iter());
     members.filter(|doc| !spared.contains(*doc)).for_each(|doc| set(&mut collided.hot_members, doc));
 }
@@ -160,7 +160,7 @@ fn spare(run: &RunParts, collided: &mut Collided) {
 /// to the first one it is measured against. What is taken for near-copies may depend on who has read them, the answer does not.
 fn sort_out(run: &RunParts, rule: AcceptanceRule, collided: &mut Collided) -> Result<()> {
     let (catalogue, status) = (&run.documents.catalogue, &run.context.status);
-    let samples: Vec<Vec<Doc>> = collided.hot_groups.iter().map(|group| sample(run, group)).collect();
+    let samples: Vec<Vec<Doc>> = collided.hot_groups.iter().map(|group| sample(run, group.docs())).collect();
     let mut docs: Vec<Doc> = samples.iter().flatten().copied().collect();
     docs.sort_unstable_by_key(|doc| catalogue.position(*doc));
     docs.dedup();
@@ -177,7 +177,7 @@ fn sort_out(run: &RunParts, rule: AcceptanceRule, collided: &mut Collided) -> Re
         if all_linked {
             near_copies.push(group);
         } else {
-            group.iter().for_each(|doc| set(&mut collided.hot_members, *doc));
+            group.docs().iter().for_each(|doc| set(&mut collided.hot_members, *doc));
         }
     }
     collided.hot_groups = near_copies;

@@ -19,7 +19,7 @@ use crate::collection::tables::sets::missing;
 use crate::components::{Forest, Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
-use crate::flow::{Change, ChangeKind, Contractor, ExactDuplicate};
+use crate::flow::{Change, ChangeKind, Contractor, ExactDuplicate, HotGroup};
 use crate::limits::sized;
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
@@ -63,7 +63,7 @@ impl Settling<'_> {
         let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let copied = self.loaded.copies.iter().map(|copy| copy.first).filter(|first| *first >= base);
-        let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flatten().copied().collect();
+        let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
         let mut touched = std::mem::take(&mut self.touched);
         touched.extend(links.chain(copied).chain(hot_members).filter(|content| *content != NO_DOC));
         self.contents = TouchedContents::new(touched, base);
@@ -209,8 +209,9 @@ impl Settling<'_> {
         let mut measuring = Measuring::new(&run.sets);
         for hot_group in &self.loaded.hot_groups {
             run.context.status.progress.check()?;
-            let members =
-                hot_group.iter().filter_map(|content| Some((number(*content)?, *content))).collect();
+            let members = hot_group.members();
+            let members = members.filter_map(|(content, limit)| Some((number(content)?, content, limit)));
+            let members = members.collect();
             links.append(&mut span(members, run.documents.catalogue.base(), &mut forest, &mut measuring)?);
         }
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));

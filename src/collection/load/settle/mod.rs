@@ -19,7 +19,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Change, Contractor, Loaded};
+use crate::flow::{Change, Contractor, HotGroup, Loaded};
 
 /// What a load is settled with.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -101,10 +101,10 @@ pub fn compute_delta(
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
     let mut settling = Settling::new(&tables.after, loaded, terms, contractor);
-    let hot_members: usize = loaded.hot_groups.iter().map(Vec::len).sum();
+    let hot_members: usize = loaded.hot_groups.iter().map(HotGroup::len).sum();
     settling.hold(loaded.changes.len(), CHANGE)?;
     settling.hold(hot_members, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
-    let members: HashSet<Doc> = loaded.hot_groups.iter().flatten().copied().collect();
+    let members: HashSet<Doc> = loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);
     settling.change_documents(tables)?;

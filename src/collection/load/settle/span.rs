@@ -5,13 +5,14 @@ use crate::collection::load::measure::Measuring;
 use crate::components::Forest;
 use crate::document::Doc;
 use crate::error::Result;
+use crate::flow::{BySize, SizedMember};
 
 /// Members of a hot group that are known to hang together: those that are stored, and those that are new.
 #[derive(Default)]
 struct SpannedPart {
     root: u32,
-    stored: Vec<Doc>,
-    new: Vec<Doc>,
+    stored: BySize,
+    new: BySize,
 }
 
 impl SpannedPart {
@@ -20,26 +21,30 @@ impl SpannedPart {
     }
 }
 
-/// Joins the trees that some contents span wherever any two of them are linked: `members` are a tree and a content each.
+/// Joins the trees that some contents span wherever any two of them are linked: `members` are a tree, a content, and the size of
+/// the largest set that it can be linked with here.
 /// Contents of one tree are never compared, and stored ones, those below `base`, not with each other: components of stored
 /// contents that are linked are one component already. The links that joined two trees.
 pub(super) fn span(
-    members: Vec<(u32, Doc)>,
+    members: Vec<(u32, Doc, u32)>,
     base: Doc,
     forest: &mut Forest,
     measuring: &mut Measuring<'_>,
 ) -> Result<Vec<(Doc, Doc, u32)>> {
-    let mut by_root: Vec<(u32, Doc)> =
-        members.into_iter().map(|(node, doc)| (forest.find(node), doc)).collect();
+    let mut by_root: Vec<(u32, Doc, u32)> =
+        members.into_iter().map(|(node, doc, limit)| (forest.find(node), doc, limit)).collect();
     let (mut settled, mut links): (Vec<SpannedPart>, Vec<_>) = (Vec::new(), Vec::new());
-    if by_root.iter().all(|(root, _)| *root == by_root[0].0) || by_root.iter().all(|(_, doc)| *doc < base) {
+    if by_root.iter().all(|(root, ..)| *root == by_root[0].0) || by_root.iter().all(|(_, doc, _)| *doc < base) {
         return Ok(links);
     }
     by_root.sort_unstable();
     for part in by_root.chunk_by(|a, b| a.0 == b.0) {
-        let (stored, new) = part.iter().map(|(_, doc)| *doc).partition(|doc| *doc < base);
-        let mut joined = SpannedPart { root: part[0].0, stored, new };
-        let root = joined.root;
+        let root = part[0].0;
+        let mut joined = SpannedPart { root, ..SpannedPart::default() };
+        for (_, doc, limit) in part {
+            let side = if *doc < base { &mut joined.stored } else { &mut joined.new };
+            side.push(SizedMember { number: *doc, order: *doc, size: measuring.size(*doc), limit: *limit });
+        }
         // Settled parts are known to be apart: what joins this one to the first is not compared with the second.
         let (stored, new) = (joined.stored.clone(), joined.new.clone());
         let mut apart = Vec::new();
@@ -62,7 +67,7 @@ pub(super) fn span(
                         if own.len() < others.len() {
                             std::mem::swap(own, others);
                         }
-                        own.append(others);
+                        own.append(std::mem::take(others));
                     }
                 }
                 None => apart.push(other),
@@ -76,13 +81,6 @@ pub(super) fn span(
     Ok(links)
 }
 
-fn any_link(a: &[Doc], b: &[Doc], measuring: &mut Measuring<'_>) -> Result<Option<(Doc, Doc, u32)>> {
-    for x in a {
-        for y in b {
-            if let Some(shared) = measuring.linked(*x, *y)? {
-                return Ok(Some((*x, *y, shared)));
-            }
-        }
-    }
-    Ok(None)
+fn any_link(new: &BySize, others: &BySize, measuring: &mut Measuring<'_>) -> Result<Option<(Doc, Doc, u32)>> {
+    others.any_linked(new, |x, y| Ok(measuring.linked(x, y)?.map(|shared| (x, y, shared))))
 }

@@ -103,9 +103,15 @@ impl AddressedGroups {
         }
     }
 
+    /// Has the owner of a document know of a hot key that it shows.
+    pub fn mark_hot(&mut self, doc: Doc) {
+        let owner = doc as usize % self.sent.len();
+        self.sent[owner].hot.push(doc);
+    }
+
     /// What goes out for this bucket.
     pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
-        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty());
+        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty() || !groups.hot.is_empty());
         filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
     }
 }

@@ -9,6 +9,7 @@ use crate::flow::memory::document_bits::set;
 use crate::flow::operators::collide::addressed::AddressedGroups;
 use crate::flow::records::Posting;
 use crate::flow::results::gathered::Collided;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::second_collision::spared::HotKeys;
 use crate::limits::{LARGE_HOT_GROUP, MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
 use crate::similarity::{AcceptanceRule, PairTest};
@@ -212,7 +213,7 @@ impl KeyGrouping {
                 // A document may be there twice where keys are cut.
                 let mut members: Vec<Doc> = members.collect();
                 members.dedup();
-                collided.hot_groups.push(members);
+                collided.hot_groups.push(HotGroup::of(members));
             }
             return true;
         }

@@ -78,7 +78,7 @@ proptest! {
             // More pairs, counted from both ends, than four contents have, each with all and itself.
             let hot_groups = sizes.filter(|(new, stored)| (if among_new { new * new } else { 0 }) + 2 * new * stored > 16);
             let groups: Vec<usize> = hot_groups.map(|(new, stored)| new + stored).collect();
-            let found: Vec<usize> = collided.hot_groups.iter().map(Vec::len).collect();
+            let found: Vec<usize> = collided.hot_groups.iter().map(HotGroup::len).collect();
             prop_assert_eq!(found, groups);
         }
     }

@@ -16,9 +16,11 @@ use crate::flow::distributed::topology::Topology;
 use crate::flow::operators::collide::addressed::{AddressedGroups, Grouped};
 use crate::flow::records::Keyed;
 use crate::flow::results::gathered::Collided;
+use crate::flow::results::hot_groups::HotGroup;
 use crate::limits::{MAX_EXPANDED_GROUP, MAX_PAIRS_OF_MEMBER};
 use crate::similarity::{AcceptanceRule, PairTest};
 use crate::sketch::spread;
+use crate::threshold::Threshold;
 
 /// One key of one document, which may be indexed by it. Twenty-four bytes without padding, and three words on the wire.
 ///
@@ -38,8 +40,8 @@ pub struct IndexedPosting {
     tie: u32,
     /// The document.
     pub doc: Doc,
-    /// Not 0 if the key is in the indexing prefix.
-    indexes: u32,
+    /// How many members of the set come before the key in the order, doubled; odd if the key is in the indexing prefix.
+    place_in_set: u32,
 }
 
 /// A document, as all of its postings know it.
@@ -60,10 +62,11 @@ impl IndexedSet {
         IndexedSet { doc, size: set.len() as u32, tie: (spread(sum) >> 32) as u32, salt }
     }
 
-    /// Its posting of a member of the set.
-    pub fn posting(self, member: u64, is_indexing: bool) -> IndexedPosting {
+    /// Its posting of a member of the set that so many others, or more, come before in the order.
+    pub fn posting(self, member: u64, before: usize, is_indexing: bool) -> IndexedPosting {
         let IndexedSet { doc, size, tie, salt } = self;
-        IndexedPosting { key: spread(member) ^ salt, size, tie, doc, indexes: u32::from(is_indexing) }
+        let place_in_set = before.min((u32::MAX / 2) as usize) as u32 * 2 + u32::from(is_indexing);
+        IndexedPosting { key: spread(member) ^ salt, size, tie, doc, place_in_set }
     }
 
     /// What tells it from other documents, in a word.
@@ -88,7 +91,12 @@ fn halves(word: u64) -> (u32, u32) {
 
 impl IndexedPosting {
     fn is_indexing(&self) -> bool {
-        self.indexes != 0
+        self.place_in_set & 1 == 1
+    }
+
+    /// How much of its set is left from the key on: no more than that is shared with a set with which it shares nothing before.
+    fn rest(&self) -> u32 {
+        self.size.saturating_sub(self.place_in_set >> 1)
     }
 
     fn place(&self) -> (u32, u32, Doc) {
@@ -98,14 +106,14 @@ impl IndexedPosting {
 
 impl From<(u64, u64, u64)> for IndexedPosting {
     fn from((key, place, rest): (u64, u64, u64)) -> IndexedPosting {
-        let ((size, tie), (doc, indexes)) = (halves(place), halves(rest));
-        IndexedPosting { key, size, tie, doc, indexes }
+        let ((size, tie), (doc, place_in_set)) = (halves(place), halves(rest));
+        IndexedPosting { key, size, tie, doc, place_in_set }
     }
 }
 
 impl From<IndexedPosting> for (u64, u64, u64) {
-    fn from(IndexedPosting { key, size, tie, doc, indexes }: IndexedPosting) -> (u64, u64, u64) {
-        (key, word(size, tie), word(doc, indexes))
+    fn from(IndexedPosting { key, size, tie, doc, place_in_set }: IndexedPosting) -> (u64, u64, u64) {
+        (key, word(size, tie), word(doc, place_in_set))
     }
 }
 
@@ -130,6 +138,8 @@ pub struct IndexedGrouping {
     sizes: Option<PairTest>,
     /// The rule, where protected documents are to be contained in new ones.
     of_protected: Option<AcceptanceRule>,
+    /// The resemblance of which sizes, and places in sets, tell that two are below it.
+    resembling: Option<Threshold>,
     /// Whether new documents are paired with each other.
     among_new: bool,
     /// A group with more pairs is a hot group: so many in all, and so many for each member.
@@ -157,6 +167,7 @@ impl IndexedGrouping {
         IndexedGrouping {
             sizes: rule.map(AcceptanceRule::own),
             of_protected: rule.filter(|rule| rule.of_protected().is_some()),
+            resembling: rule.and_then(resembling),
             among_new: true,
             most_pairs,
             addressed: AddressedGroups::new(topology),
@@ -183,7 +194,7 @@ impl IndexedGrouping {
             }
             self.split(group, &is_new);
             if self.is_hot(group) {
-                collided.hot_groups.push(group.iter().map(|posting| posting.doc).collect());
+                collided.hot_groups.extend(self.set_aside(group, &is_new));
                 continue;
             }
             match self.of_protected {
@@ -234,6 +245,28 @@ impl IndexedGrouping {
         pairs(group) - pairs(&self.stored) - among_new > most
     }
 
+    /// A group that goes to the clustering, if any two of its members may be linked by this key.
+    ///
+    /// Two that share a key which is counted become candidates if they are alike: who shows a hot key is marked, and it is not
+    /// held against a pair of such a one that few keys were counted. The others are measured in the group of the first key that
+    /// they share in the order, of which no more of either is left than they share: so much as they need (the positional filter of
+    /// Xiao et al. 2008, section 3.2). What they need bounds the size of the other one.
+    fn set_aside(&mut self, group: &[IndexedPosting], is_new: impl Fn(Doc) -> bool) -> Option<HotGroup> {
+        let Some(threshold) = self.resembling else {
+            return Some(HotGroup::of(group.iter().map(|posting| posting.doc).collect()));
+        };
+        group.iter().filter(|posting| is_new(posting.doc)).for_each(|posting| self.addressed.mark_hot(posting.doc));
+        let limit = |posting: &IndexedPosting| {
+            threshold.largest_resembled(posting.size.into(), posting.rest().into()).min(u32::MAX.into()) as u32
+        };
+        let limits: Vec<u32> = group.iter().map(limit).collect();
+        let members = group.iter().zip(limits.iter().copied()).zip(meet_any(group, &limits));
+        let members: Vec<(Doc, u32)> =
+            members.filter_map(|((posting, limit), meets)| meets.then_some((posting.doc, limit))).collect();
+        let any_new = members.iter().any(|(doc, _)| is_new(*doc));
+        any_new.then(|| HotGroup::limited(members))
+    }
+
     /// Addresses each new member with the protected ones that index the key and may be contained in it.
     fn send_to_contained(&mut self, rule: AcceptanceRule) {
         for posting in &self.new {
@@ -256,6 +289,33 @@ impl IndexedGrouping {
             addressed.send_alone(posting, met);
         }
     }
+}
+
+/// The resemblance that a rule asks for, if that is all it asks and sets show their first members in one order.
+fn resembling(rule: AcceptanceRule) -> Option<Threshold> {
+    rule.prefix().filter(|_| rule.of_protected().is_none())?;
+    match rule.own() {
+        PairTest::Resemblance(threshold) => Some(threshold),
+        _ => None,
+    }
+}
+
+/// Which members of a group, in the order of sizes, are with another one so that each is within the limit of the other.
+fn meet_any(group: &[IndexedPosting], limits: &[u32]) -> Vec<bool> {
+    // The two greatest limits of those up to each place: one of them may be that of the member itself.
+    let mut two = [0; 2];
+    let up_to = |limit: &u32| {
+        two = if *limit > two[0] { [*limit, two[0]] } else { [two[0], two[1].max(*limit)] };
+        two
+    };
+    let greatest: Vec<[u32; 2]> = limits.iter().map(up_to).collect();
+    let meets = |(at, posting): (usize, &IndexedPosting)| {
+        let within = group.partition_point(|other| other.size <= limits[at]);
+        let Some([first, second]) = greatest[..within].last() else { return false };
+        let others = if at < within && limits[at] == *first { second } else { first };
+        posting.size <= *others
+    };
+    group.iter().enumerate().map(meets).collect()
 }
 
 fn allows(sizes: Option<PairTest>, a: &IndexedPosting, b: &IndexedPosting) -> bool {

@@ -7,29 +7,51 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 fn postings() -> impl Strategy<Value = Vec<IndexedPosting>> {
-    prop::collection::btree_map((0u64..12, 0u32..30), any::<bool>(), 0..150).prop_map(|all| {
-        let posting = |((key, doc), indexing): ((u64, Doc), bool)| {
+    prop::collection::btree_map((0u64..12, 0u32..30), (any::<bool>(), 0u32..10), 0..150).prop_map(|all| {
+        let posting = |((key, doc), (indexing, before)): ((u64, Doc), (bool, u32))| {
             let (key, size, tie) = (key << 16, 10 + doc % 7, doc * 7 % 4);
-            IndexedPosting { key, size, tie, doc, indexes: u32::from(indexing) }
+            IndexedPosting { key, size, tie, doc, place_in_set: 2 * before + u32::from(indexing) }
         };
         all.into_iter().map(posting).collect()
     })
 }
 
-/// The pairs that meet under each key, and the groups of which that would be too many.
+/// The pairs that meet under each key, the groups of which that would be too many, and how often each is in one.
 #[derive(Default)]
 struct Truth {
     met: BTreeSet<(u64, Pair)>,
-    hot: Vec<Vec<Doc>>,
+    hot: Vec<Vec<IndexedPosting>>,
 }
 
 impl Truth {
     fn add(&mut self, group: &[IndexedPosting], met: Vec<(u64, Pair)>, (least, each): (u64, u64)) {
         if met.len() as u64 > least.max(each * group.len() as u64) {
-            self.hot.push(group.iter().map(|posting| posting.doc).collect());
+            self.hot.push(group.to_vec());
         } else {
             self.met.extend(met);
         }
+    }
+
+    /// The hot groups as they are set aside, of members that may meet another one, and how often new ones show a hot key.
+    fn set_aside(&self, threshold: Threshold, is_new: impl Fn(Doc) -> bool) -> (Vec<HotGroup>, Vec<Doc>) {
+        let limit = |p: &IndexedPosting| {
+            let within = |size: &u64| threshold.needed(p.size.into(), *size) <= p.rest().into();
+            (1..1000).take_while(within).last().unwrap_or(0) as u32
+        };
+        let mut groups = Vec::new();
+        for group in &self.hot {
+            let meets = |a: &IndexedPosting, b: &IndexedPosting| {
+                a.doc != b.doc && a.size <= limit(b) && b.size <= limit(a)
+            };
+            let members = group.iter().filter(|a| group.iter().any(|b| meets(a, b)));
+            let members: Vec<(Doc, u32)> = members.map(|posting| (posting.doc, limit(posting))).collect();
+            if members.iter().any(|(doc, _)| is_new(*doc)) {
+                groups.push(HotGroup::limited(members));
+            }
+        }
+        let mut marked: Vec<Doc> = self.hot.iter().flatten().map(|p| p.doc).filter(|doc| is_new(*doc)).collect();
+        marked.sort_unstable();
+        (groups, marked)
     }
 }
 
@@ -61,13 +83,15 @@ proptest! {
         let grouping = IndexedGrouping::new(Some(whole), most_pairs, Topology::alone(workers));
         let mut grouping = IndexedGrouping { among_new, ..grouping };
         let mut collided = Collided::default();
-        let mut met = BTreeSet::new();
+        let (mut met, mut marked) = (BTreeSet::new(), Vec::new());
         for group in sorted.chunk_by(|a, b| a.key == b.key) {
             let key = group[0].key;
             let place = |doc: Doc| (10 + doc % 7, doc * 7 % 4, doc);
             grouping.form(group, |doc| doc >= base, &mut collided);
             for groups in grouping.addressed.take() {
                 let owned = |doc: Doc| doc as usize % workers == groups.owner as usize && doc >= base;
+                prop_assert!(groups.hot.iter().all(|doc| owned(*doc)));
+                marked.extend(groups.hot);
                 for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
                     for other in &groups.docs[at + 1..=at + groups.following[at] as usize] {
                         prop_assert!(met.insert((key, Pair::new(*doc, *other))));
@@ -77,11 +101,14 @@ proptest! {
                 }
             }
         }
+        let (hot, hot_docs) = truth.set_aside(threshold, |doc| doc >= base);
         prop_assert_eq!(met, truth.met);
-        prop_assert_eq!(collided.hot_groups, truth.hot);
+        prop_assert_eq!(collided.hot_groups, hot);
+        marked.sort_unstable();
+        prop_assert_eq!(marked, hot_docs);
         for posting in sorted {
             let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie, salt: 0 };
-            prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, posting.is_indexing()).place(), posting.place());
+            prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, 0, posting.is_indexing()).place(), posting.place());
             prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
         }
     }
@@ -129,6 +156,7 @@ proptest! {
         }
         let pairs: BTreeSet<Pair> = truth.met.into_iter().map(|(_, pair)| pair).collect();
         prop_assert_eq!(met, pairs);
-        prop_assert_eq!(collided.hot_groups, truth.hot);
+        let docs = |group: Vec<IndexedPosting>| HotGroup::of(group.iter().map(|posting| posting.doc).collect());
+        prop_assert_eq!(collided.hot_groups, truth.hot.into_iter().map(docs).collect::<Vec<_>>());
     }
 }
