@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use alike::config::{Clustering, Config, JoinMeasure, Method};
 use serde_json::Value;
 
+use crate::support::all_pairs::{alike_pairs, chained};
 use crate::support::guaranteed;
 use crate::support::history::{Bench, Load, Op, config, within};
 use crate::support::output::{jsonl, label};
@@ -185,48 +186,6 @@ fn nearly_alike(threshold: &str, more: (isize, isize), seed: u64) -> BTreeMap<us
         }
     }
     texts.into_iter().enumerate().collect()
-}
-
-/// All pairs with a resemblance of so much, by comparing all.
-fn alike_pairs(texts: &BTreeMap<usize, String>, threshold: &str) -> Vec<(usize, usize)> {
-    let millionths = (threshold.parse::<f64>().unwrap() * 1e6).round() as usize;
-    let sets: Vec<(usize, Vec<u64>)> = texts.iter().map(|(id, text)| (*id, shingles(text))).collect();
-    let mut pairs = Vec::new();
-    for (at, (a, of_a)) in sets.iter().enumerate() {
-        for (b, of_b) in &sets[at + 1..] {
-            let mut rest = of_b.iter().peekable();
-            let shared = of_a.iter().filter(|shingle| {
-                while rest.next_if(|other| other < shingle).is_some() {}
-                rest.peek() == Some(shingle)
-            });
-            let shared = shared.count();
-            if shared * 1_000_000 >= (of_a.len() + of_b.len() - shared) * millionths {
-                pairs.push((*a, *b));
-            }
-        }
-    }
-    pairs
-}
-
-/// The shingles of a text, of five words each, as digests.
-fn shingles(text: &str) -> Vec<u64> {
-    let words: Vec<&str> = text.split(' ').collect();
-    let all: BTreeSet<u64> =
-        words.windows(5).map(|words| xxhash_rust::xxh3::xxh3_64(words.join(" ").as_bytes())).collect();
-    all.into_iter().collect()
-}
-
-/// What is connected by pairs.
-fn chained(pairs: Vec<(usize, usize)>) -> BTreeSet<BTreeSet<usize>> {
-    let mut clusters: Vec<BTreeSet<usize>> = Vec::new();
-    for (a, b) in pairs {
-        let (mut both, others): (Vec<_>, Vec<_>) =
-            clusters.into_iter().partition(|cluster| cluster.contains(&a) || cluster.contains(&b));
-        both.push(BTreeSet::from([a, b]));
-        clusters = others;
-        clusters.push(both.into_iter().flatten().collect());
-    }
-    clusters.into_iter().collect()
 }
 
 /// Pages of a family of which just too little is in each other: the template comes directly behind the keys by which a page must

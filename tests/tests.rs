@@ -214,6 +214,8 @@ mod tune_threshold;
 /// Damage in columns that nobody reads before they are written.
 #[cfg(feature = "parquet")]
 mod undecodable;
+/// Pages of one site of which some have several times as much of their own as others.
+mod unequal_pages;
 /// Transitive clusters against differential-dataflow's connected components.
 mod union_oracle;
 /// The memory that columns take which nobody reads.

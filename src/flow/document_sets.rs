@@ -145,7 +145,12 @@ impl DocumentSets {
         let is_enough = |rule: AcceptanceRule| {
             if let Some((protected, new)) = self.protected_first(a, b) {
                 let sizes = (self.size(protected), self.size(new));
-                return rule.is_enough_of_protected(candidate.shared + more, sizes.0, sizes.1, by_fewest(protected));
+                return rule.is_enough_of_protected(
+                    candidate.shared + more,
+                    sizes.0,
+                    sizes.1,
+                    by_fewest(protected),
+                );
             }
             match prefixes {
                 // Under hot keys nobody was counted.

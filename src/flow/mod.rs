@@ -153,7 +153,8 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, mut hot_groups, mut tally, common, warnings, refused, observed, .. } = gathered;
+    let Gathered { links, copies, mut hot_groups, mut tally, common, warnings, refused, observed, .. } =
+        gathered;
     drop_covered(&mut hot_groups);
     let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
     let catalogue = &run.documents.catalogue;

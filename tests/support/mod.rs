@@ -3,6 +3,8 @@
 /// Bytes of a page of a run.
 pub(crate) const PAGE: usize = if cfg!(alike_tiny) { 512 } else { 4096 };
 
+/// What is alike by comparing each text with all others.
+pub(crate) mod all_pairs;
 /// Files and streams of Arrow, made byte by byte.
 #[cfg(feature = "parquet")]
 pub(crate) mod batches;

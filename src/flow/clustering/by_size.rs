@@ -101,7 +101,9 @@ impl BySize {
             Some(Reverse((members[at].order, class, at)))
         };
         let mut nearest: BinaryHeap<_> = (0..classes.len()).filter_map(|class| next(class, 0)).collect();
-        while let Some(Reverse((order, class, at))) = nearest.pop().filter(|Reverse((order, ..))| *order < end) {
+        while let Some(Reverse((order, class, at))) =
+            nearest.pop().filter(|Reverse((order, ..))| *order < end)
+        {
             let member = classes[class].members[at];
             if is_linked(member.number)? {
                 return Ok(Some((order, member.number)));

@@ -24,7 +24,8 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<Vec<Node>> {
     let (mut found, mut new) = (Representatives::none(graph), Representatives::none(graph));
     for block in graph.by_rank().chunks(BLOCK) {
         let start = graph.rank(block[0]);
-        let hot: Vec<Node> = block.iter().copied().filter(|node| !graph.hot_groups(*node).is_empty()).collect();
+        let hot: Vec<Node> =
+            block.iter().copied().filter(|node| !graph.hot_groups(*node).is_empty()).collect();
         let before = sets.on_all_cores(&hot, &|some| {
             let first = |node: &Node| {
                 sets.context.status.progress.check()?;
@@ -95,7 +96,12 @@ impl Representatives<'_> {
     }
 
     /// The first one linked to `node`: `known`, or one of its hot groups that comes before that.
-    fn first_linked(&self, node: Node, known: Option<Node>, hot_links: &HotLinks<'_>) -> Result<Option<Node>> {
+    fn first_linked(
+        &self,
+        node: Node,
+        known: Option<Node>,
+        hot_links: &HotLinks<'_>,
+    ) -> Result<Option<Node>> {
         let graph = self.graph;
         let mut first = known;
         if graph.is_protected(node) {

@@ -71,7 +71,9 @@ impl HotGroup {
 pub fn drop_covered(groups: &mut Vec<HotGroup>) {
     let (mut limited, rest): (Vec<HotGroup>, Vec<HotGroup>) =
         std::mem::take(groups).into_iter().partition(|group| !group.limits.is_empty());
-    limited.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| (&b.limits, &a.docs).cmp(&(&a.limits, &b.docs))));
+    limited.sort_unstable_by(|a, b| {
+        b.len().cmp(&a.len()).then_with(|| (&b.limits, &a.docs).cmp(&(&a.limits, &b.docs)))
+    });
     *groups = rest;
     let first = groups.len();
     for group in limited {

@@ -63,7 +63,8 @@ impl Settling<'_> {
         let base = self.loaded.run.documents.catalogue.base();
         let links = self.loaded.links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let copied = self.loaded.copies.iter().map(|copy| copy.first).filter(|first| *first >= base);
-        let hot_members: HashSet<Doc> = self.loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
+        let hot_members: HashSet<Doc> =
+            self.loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
         let mut touched = std::mem::take(&mut self.touched);
         touched.extend(links.chain(copied).chain(hot_members).filter(|content| *content != NO_DOC));
         self.contents = TouchedContents::new(touched, base);

@@ -34,7 +34,8 @@ pub(super) fn span(
     let mut by_root: Vec<(u32, Doc, u32)> =
         members.into_iter().map(|(node, doc, limit)| (forest.find(node), doc, limit)).collect();
     let (mut settled, mut links): (Vec<SpannedPart>, Vec<_>) = (Vec::new(), Vec::new());
-    if by_root.iter().all(|(root, ..)| *root == by_root[0].0) || by_root.iter().all(|(_, doc, _)| *doc < base) {
+    if by_root.iter().all(|(root, ..)| *root == by_root[0].0) || by_root.iter().all(|(_, doc, _)| *doc < base)
+    {
         return Ok(links);
     }
     by_root.sort_unstable();

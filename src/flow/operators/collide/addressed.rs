@@ -111,7 +111,11 @@ impl AddressedGroups {
 
     /// What goes out for this bucket.
     pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
-        let filled = self.sent.iter_mut().zip(0..).filter(|(groups, _)| !groups.docs.is_empty() || !groups.hot.is_empty());
+        let filled = self
+            .sent
+            .iter_mut()
+            .zip(0..)
+            .filter(|(groups, _)| !groups.docs.is_empty() || !groups.hot.is_empty());
         filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
     }
 }

@@ -247,24 +247,38 @@ impl IndexedGrouping {
 
     /// A group that goes to the clustering, if any two of its members may be linked by this key.
     ///
-    /// Two that share a key which is counted become candidates if they are alike: who shows a hot key is marked, and it is not
-    /// held against a pair of such a one that few keys were counted. The others are measured in the group of the first key that
-    /// they share in the order, of which no more of either is left than they share: so much as they need (the positional filter of
-    /// Xiao et al. 2008, section 3.2). What they need bounds the size of the other one.
+    /// Members that have the key behind those that index them are linked to none of their own size by it. Where there are many of
+    /// these, whom each may be linked with is told. Two that share a key which is counted become candidates if they are alike: who
+    /// shows such a key is marked, and it is not held against a pair of such a one that few keys were counted. The others are measured
+    /// in the group of the first key that they share in the order, of which no more of either is left than they share: so much as they
+    /// need (the positional filter of Xiao et al. 2008, section 3.2). What they need bounds the size of the other one.
     fn set_aside(&mut self, group: &[IndexedPosting], is_new: impl Fn(Doc) -> bool) -> Option<HotGroup> {
-        let Some(threshold) = self.resembling else {
+        let limit = |threshold: Threshold, posting: &IndexedPosting| {
+            threshold.largest_resembled(posting.size.into(), posting.rest().into()).min(u32::MAX.into())
+                as u32
+        };
+        let limits = |threshold: Threshold| group.iter().map(|posting| limit(threshold, posting)).collect();
+        let limits: Option<Vec<u32>> = self.resembling.map(limits);
+        let Some(limits) = limits.filter(|limits| self.tells_many_apart(group, limits)) else {
             return Some(HotGroup::of(group.iter().map(|posting| posting.doc).collect()));
         };
-        group.iter().filter(|posting| is_new(posting.doc)).for_each(|posting| self.addressed.mark_hot(posting.doc));
-        let limit = |posting: &IndexedPosting| {
-            threshold.largest_resembled(posting.size.into(), posting.rest().into()).min(u32::MAX.into()) as u32
-        };
-        let limits: Vec<u32> = group.iter().map(limit).collect();
+        group
+            .iter()
+            .filter(|posting| is_new(posting.doc))
+            .for_each(|posting| self.addressed.mark_hot(posting.doc));
         let members = group.iter().zip(limits.iter().copied()).zip(meet_any(group, &limits));
         let members: Vec<(Doc, u32)> =
             members.filter_map(|((posting, limit), meets)| meets.then_some((posting.doc, limit))).collect();
         let any_new = members.iter().any(|(doc, _)| is_new(*doc));
         any_new.then(|| HotGroup::limited(members))
+    }
+
+    /// Whether limits tell more pairs of a group apart than would be expanded of it: at least those of members that are linked to none
+    /// of their own size, and so to none that is behind them.
+    fn tells_many_apart(&self, group: &[IndexedPosting], limits: &[u32]) -> bool {
+        let members = group.iter().zip(limits).zip((0..group.len() as u64).rev());
+        let apart = members.filter(|((posting, limit), _)| **limit < posting.size).map(|(_, behind)| behind);
+        apart.sum::<u64>() > self.most_pairs.1.saturating_mul(group.len() as u64)
     }
 
     /// Addresses each new member with the protected ones that index the key and may be contained in it.

@@ -21,10 +21,13 @@ fn postings() -> impl Strategy<Value = Vec<IndexedPosting>> {
 struct Truth {
     met: BTreeSet<(u64, Pair)>,
     hot: Vec<Vec<IndexedPosting>>,
+    /// So many pairs of each member are expanded.
+    each: u64,
 }
 
 impl Truth {
     fn add(&mut self, group: &[IndexedPosting], met: Vec<(u64, Pair)>, (least, each): (u64, u64)) {
+        self.each = each;
         if met.len() as u64 > least.max(each * group.len() as u64) {
             self.hot.push(group.to_vec());
         } else {
@@ -38,8 +41,15 @@ impl Truth {
             let within = |size: &u64| threshold.needed(p.size.into(), *size) <= p.rest().into();
             (1..1000).take_while(within).last().unwrap_or(0) as u32
         };
-        let mut groups = Vec::new();
+        let (mut groups, mut marked) = (Vec::new(), Vec::new());
         for group in &self.hot {
+            let apart = |a: &IndexedPosting, b: &IndexedPosting| a.place() < b.place() && limit(a) < a.size;
+            let apart = group.iter().map(|a| group.iter().filter(|b| apart(a, b)).count());
+            if apart.sum::<usize>() as u64 <= self.each * group.len() as u64 {
+                groups.push(HotGroup::of(group.iter().map(|posting| posting.doc).collect()));
+                continue;
+            }
+            marked.extend(group.iter().map(|posting| posting.doc).filter(|doc| is_new(*doc)));
             let meets = |a: &IndexedPosting, b: &IndexedPosting| {
                 a.doc != b.doc && a.size <= limit(b) && b.size <= limit(a)
             };
@@ -49,7 +59,6 @@ impl Truth {
                 groups.push(HotGroup::limited(members));
             }
         }
-        let mut marked: Vec<Doc> = self.hot.iter().flatten().map(|p| p.doc).filter(|doc| is_new(*doc)).collect();
         marked.sort_unstable();
         (groups, marked)
     }

@@ -1,0 +1,120 @@
+//! Pages of one site of which some have several times as much of their own as others: the short ones resemble each other and those of
+//! the next length, the long ones nobody. They meet in groups that are too large to be expanded, and whom each may be linked with is
+//! told by sizes and by how much of a set is left there. Whatever is found is found by comparing all, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::support::all_pairs::{alike_pairs, chained};
+use crate::support::output::{jsonl, label};
+use crate::support::outputs::alike_in_all;
+use crate::support::program::Dir;
+use crate::support::texts::{Random, line, words};
+
+/// Pages with one to four times `own` words of their own behind a template, of which some leave out the end. Among them copies with a word
+/// or two changed.
+fn unequal(pages: usize, own: usize, seed: u64) -> BTreeMap<usize, String> {
+    let mut random = Random(seed);
+    let mut texts: Vec<String> = Vec::new();
+    for at in 0..pages {
+        let count = own * (1 + random.below(4));
+        let own: Vec<String> = (0..count).map(|_| format!("p{}", random.below(1 << 30))).collect();
+        let template = words(0, if at % 7 == 0 { 60 } else { 90 });
+        texts.push(format!("{template} {}", own.join(" ")));
+        if at % 30 == 0 {
+            let mut words: Vec<String> = texts[texts.len() - 1].split(' ').map(str::to_owned).collect();
+            (0..=at % 60 / 30).for_each(|change| words[40 * change + 7] = format!("c{at}x{change}"));
+            texts.push(words.join(" "));
+        }
+    }
+    texts.into_iter().enumerate().collect()
+}
+
+fn write(dir: &Dir, name: &str, texts: &BTreeMap<usize, String>) {
+    dir.write(name, texts.iter().map(|(id, text)| line(&id.to_string(), text)).collect::<String>());
+}
+
+/// For each page the first earlier kept one that it resembles, if there is any.
+fn first_kept(pairs: &[(usize, usize)], pages: usize) -> BTreeSet<(usize, usize)> {
+    let mut earlier: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    pairs.iter().for_each(|(a, b)| earlier.entry(*b).or_default().push(*a));
+    let mut removed: BTreeMap<usize, usize> = BTreeMap::new();
+    for page in 0..pages {
+        let linked = earlier.get(&page).into_iter().flatten();
+        if let Some(kept) = linked.copied().filter(|other| !removed.contains_key(other)).min() {
+            removed.insert(page, kept);
+        }
+    }
+    removed.into_iter().collect()
+}
+
+#[test]
+fn are_found_as_by_comparing_all() {
+    let dir = Dir::new();
+    for (seed, threshold) in [(3, "0.7"), (4, "0.6")] {
+        let texts = unequal(2000, 12, seed);
+        write(&dir, "in.jsonl", &texts);
+        let truth = alike_pairs(&texts, threshold);
+        let number = |id: &serde_json::Value| label(id).parse::<usize>().unwrap();
+        for workers in [1, 3] {
+            let flags = format!("in.jsonl --threshold {threshold} -w {workers}");
+            let kept = dir.output(&flags, &format!("guarantee{seed}-{workers}"));
+            assert!(kept.summary["hot_groups"].as_u64() > Some(0), "{}", kept.summary);
+            let removed =
+                kept.duplicates.iter().map(|row| (number(&row["id"]), number(&row["representative"])));
+            assert_eq!(removed.collect::<BTreeSet<_>>(), first_kept(&truth, texts.len()), "{threshold}");
+            let linked = dir
+                .output(&format!("{flags} --clustering transitive"), &format!("transitive{seed}-{workers}"));
+            let members =
+                |row: &serde_json::Value| row["members"].as_array().unwrap().iter().map(number).collect();
+            let found: BTreeSet<BTreeSet<usize>> = linked.clusters.iter().map(members).collect();
+            assert_eq!(found, chained(truth.clone()), "{threshold}");
+        }
+    }
+}
+
+#[test]
+fn are_the_same_in_any_shape() {
+    let dir = Dir::new();
+    write(&dir, "in.jsonl", &unequal(2000, 12, 6));
+    for flags in
+        ["--threshold 0.7", "--threshold 0.7 --clustering transitive", "--threshold 0.7 --keep longest"]
+    {
+        let output = alike_in_all(&dir, &format!("in.jsonl {flags}"), &[(1, 1), (1, 3), (2, 1), (3, 2)]);
+        assert!(output["duplicates.jsonl"].split(|byte| *byte == b'\n').count() > 200, "{flags}");
+    }
+}
+
+/// Loads of pages beside stored ones, deletions, and loads of other texts under the same ids.
+#[test]
+fn are_found_over_several_loads() {
+    let dir = Dir::new();
+    let mut live = unequal(2400, 12, 7);
+    let flags = "--threshold 0.7 --clustering transitive";
+    let check = |what: &str, live: &BTreeMap<usize, String>| {
+        let stored = dir.alike("clusters c", None).ok().stdout;
+        let members = |row: &serde_json::Value| {
+            row["members"].as_array().unwrap().iter().map(|id| label(id).parse().unwrap()).collect()
+        };
+        let found: BTreeSet<BTreeSet<usize>> = jsonl(stored.as_bytes()).iter().map(members).collect();
+        assert_eq!(found, chained(alike_pairs(live, "0.7")), "{what}");
+    };
+    let (first, second): (BTreeMap<usize, String>, BTreeMap<usize, String>) =
+        live.clone().into_iter().partition(|(id, _)| id % 4 > 0);
+    write(&dir, "first.jsonl", &first);
+    write(&dir, "second.jsonl", &second);
+    dir.alike(&format!("load c first.jsonl {flags} -w 2"), None).ok();
+    check("most of them", &first);
+    dir.alike("load c second.jsonl -w 3", None).ok();
+    check("all of them", &live);
+    let gone: Vec<usize> = live.keys().copied().step_by(7).collect();
+    dir.write("gone", gone.iter().map(|id| format!("{id}\n")).collect::<String>());
+    dir.alike("delete c --ids gone -w 2", None).ok();
+    gone.iter().for_each(|id| drop(live.remove(id)));
+    check("some deleted", &live);
+    let mut texts: Vec<String> = live.values().cloned().collect();
+    texts.rotate_left(1);
+    live.values_mut().zip(texts).for_each(|(old, new)| *old = new);
+    write(&dir, "moved.jsonl", &live);
+    dir.alike("load c moved.jsonl -w 1", None).ok();
+    check("all replaced", &live);
+}
