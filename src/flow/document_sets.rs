@@ -129,7 +129,7 @@ impl DocumentSets {
     }
 
     /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is. Two protected documents
-    /// are never compared. So many `more` may be shared as were counted.
+    /// are never compared. So many `more` may be shared than were counted.
     pub fn enough(&self, candidate: Candidate, more: u32, prefixes: &Prefixes) -> bool {
         let (a, b) = candidate.pair.docs();
         let catalogue = &self.documents.catalogue;

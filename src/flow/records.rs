@@ -250,7 +250,7 @@ pub struct KeyGroups {
     pub following: Vec<u32>,
     /// Of the members stored contents with their sizes, where the worker is in another process, and so cannot know them.
     pub stored_sizes: Vec<(Doc, u32)>,
-    /// Documents that show a key which goes out with no group, as often as they show one.
+    /// Documents that show a key whose hot group tells limits, as often as they show such a key.
     #[serde(with = "as_bits")]
     pub hot: Vec<Doc>,
 }

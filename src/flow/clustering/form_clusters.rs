@@ -20,6 +20,7 @@ pub fn form_clusters(
     hot_groups: Vec<HotGroup>,
 ) -> Result<Findings> {
     let hot_members = hot_groups.iter().map(HotGroup::len).sum();
+    sets.context.allow_graph(links.len(), hot_members, 0)?;
     let graph = Graph::new(sets, links, copies, hot_groups);
     sets.context.allow_graph(links.len(), hot_members, graph.contents())?;
     let (representative, parent) = representatives(sets, &graph, sets.context.config.cluster.clustering)?;

@@ -1,7 +1,7 @@
 //! Links between members of hot groups, which are measured when they are asked for.
 //!
 //! Of near-copies in mass nearly all are linked to the one that is kept before all others. So each member is measured against that
-//! one first, on all cores: clusters are formed by one thread.
+//! one first, on all cores, where components are found by one thread.
 
 use crate::error::Result;
 use crate::flow::clustering::graph::{Graph, Node};

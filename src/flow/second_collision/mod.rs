@@ -6,7 +6,7 @@
 //! shingle. What is the template's comes last in it.
 //!
 //! No pair is lost. If both of two documents take part in the second collision, they do so with whole prefixes. If not, no key
-//! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering whole, or
+//! they share is of a group whose members collide again: each such key was counted, or its group goes to the clustering, or
 //! one of the two was spared, as it shares a key that was counted with whoever it is accepted with ([`spared`]).
 //!
 //! Where a join is one of containment, this is the only collision, of all contents: by which keys a set is indexed is known

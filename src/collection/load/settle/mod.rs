@@ -19,7 +19,7 @@ use crate::collection::tables::document::Document;
 use crate::collection::tables::member::Member;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{Change, Contractor, HotGroup, Loaded};
+use crate::flow::{Change, Contractor, HotGroup, Loaded, SizedMember};
 
 /// What a load is settled with.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -102,8 +102,10 @@ pub fn compute_delta(
 ) -> Result<Delta> {
     let mut settling = Settling::new(&tables.after, loaded, terms, contractor);
     let hot_members: usize = loaded.hot_groups.iter().map(HotGroup::len).sum();
+    let largest = loaded.hot_groups.iter().map(HotGroup::len).max().unwrap_or(0);
     settling.hold(loaded.changes.len(), CHANGE)?;
-    settling.hold(hot_members, size_of::<Doc>() + size_of::<(u32, Doc)>())?;
+    settling.hold(largest, 2 * size_of::<SizedMember>())?;
+    settling.hold(hot_members, size_of::<(Doc, u32)>() + size_of::<(u32, Doc, u32)>())?;
     let members: HashSet<Doc> = loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);

@@ -250,8 +250,8 @@ impl IndexedGrouping {
     /// Members that have the key behind those that index them are linked to none of their own size by it. Where there are many of
     /// these, whom each may be linked with is told. Two that share a key which is counted become candidates if they are alike: who
     /// shows such a key is marked, and it is not held against a pair of such a one that few keys were counted. The others are measured
-    /// in the group of the first key that they share in the order, of which no more of either is left than they share: so much as they
-    /// need (the positional filter of Xiao et al. 2008, section 3.2). What they need bounds the size of the other one.
+    /// in the group of the first key that they share in the order. From there on each set has at least as much left as they share, and so
+    /// as much as they need (the positional filter of Xiao et al. 2008, section 3.2): that bounds the size of the other one.
     fn set_aside(&mut self, group: &[IndexedPosting], is_new: impl Fn(Doc) -> bool) -> Option<HotGroup> {
         let limit = |threshold: Threshold, posting: &IndexedPosting| {
             threshold.largest_resembled(posting.size.into(), posting.rest().into()).min(u32::MAX.into())

@@ -4,7 +4,7 @@ use super::*;
 use crate::flow::records::Pair;
 use crate::similarity::Evidence;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn postings() -> impl Strategy<Value = Vec<IndexedPosting>> {
     prop::collection::btree_map((0u64..12, 0u32..30), (any::<bool>(), 0u32..10), 0..150).prop_map(|all| {
@@ -167,5 +167,109 @@ proptest! {
         prop_assert_eq!(met, pairs);
         let docs = |group: Vec<IndexedPosting>| HotGroup::of(group.iter().map(|posting| posting.doc).collect());
         prop_assert_eq!(collided.hot_groups, truth.hot.into_iter().map(docs).collect::<Vec<_>>());
+    }
+}
+
+/// Sets of a family: a piece of a template, and some members of their own, of which sets next to each other may share a few.
+fn family() -> impl Strategy<Value = Vec<Vec<u64>>> {
+    let own = prop::collection::btree_set(0u64..400, 0..14);
+    let set = (0usize..8, 10usize..26, own, any::<bool>());
+    prop::collection::vec(set, 2..40).prop_map(|all| {
+        let set = |(at, (from, to, own, shares)): (usize, (usize, usize, BTreeSet<u64>, bool))| {
+            let apart = |own: u64| if shares { 1000 + own / 40 } else { 10_000 * (at as u64 + 1) + own };
+            let template = (from..to).map(|member| member as u64 * 7 % 26);
+            let set: BTreeSet<u64> = template.chain(own.into_iter().map(apart)).collect();
+            set.into_iter().collect()
+        };
+        all.into_iter().enumerate().map(set).collect()
+    })
+}
+
+/// The postings of sets in the order of how many have a member; of those below `base`, which are stored, only under members that a new one
+/// has, which come behind all others, and of what does not index them only some.
+fn posted(sets: &[Vec<u64>], threshold: Threshold, base: Doc, dropped: u64) -> Vec<IndexedPosting> {
+    let count = |member: &u64| sets.iter().filter(|set| set.contains(member)).count();
+    let of_new = |member: &u64| sets[base as usize..].iter().any(|set| set.contains(member));
+    let indexing = |set: &Vec<u64>| -> Vec<u64> {
+        let mut order = set.clone();
+        order.sort_unstable_by_key(|member| (of_new(member), count(member), *member));
+        order.truncate(threshold.indexing_prefix(set.len()));
+        order
+    };
+    let of_new_indexing: BTreeSet<u64> = sets[base as usize..].iter().flat_map(indexing).collect();
+    let mut postings = Vec::new();
+    for (doc, set) in (0..).zip(sets) {
+        let mut order = set.clone();
+        order.sort_unstable_by_key(|member| (of_new(member), count(member), *member));
+        let (shown, indexes) = (threshold.prefix(set.len()), threshold.indexing_prefix(set.len()));
+        let member = IndexedSet::of(doc, set, 0);
+        let mut place = 0;
+        for (at, key) in order.iter().enumerate().take(shown) {
+            if doc >= base {
+                postings.push(member.posting(*key, at, at < indexes));
+                continue;
+            }
+            if !of_new(key) {
+                place += 1;
+            } else if at < indexes || of_new_indexing.contains(key) || dropped >> (key % 64) & 1 == 0 {
+                // What was left out before it is not counted: it is no further in front than it says.
+                postings.push(member.posting(*key, place, at < indexes));
+                place += 1;
+            }
+        }
+    }
+    postings.sort_unstable();
+    postings
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// Whoever is alike shares enough keys as far as these are counted, or is within the limits of a hot group.
+    #[test]
+    fn all_who_are_alike_are_candidates_or_meet_within_limits(
+        sets in family(), threshold in prop::sample::select(vec!["0.3", "0.5", "0.6", "0.7", "0.8", "0.95"]), workers in 1usize..4,
+        stored in any::<prop::sample::Index>(), all_new in any::<bool>(), most in prop::sample::select(vec![0u64, 3, 20, 100]), dropped in any::<u64>(),
+    ) {
+        let threshold: Threshold = threshold.parse().expect("a threshold");
+        let test = PairTest::Resemblance(threshold);
+        let rule = AcceptanceRule::new(test, Evidence::Prefix(threshold));
+        let base = if all_new { 0 } else { stored.index(sets.len()) as Doc };
+        let postings = posted(&sets, threshold, base, dropped);
+        let mut grouping = IndexedGrouping::new(Some(rule), (most, 0), Topology::alone(workers));
+        let mut collided = Collided::default();
+        grouping.form(&postings, |doc| doc >= base, &mut collided);
+        // As the workers count: how often a pair is led by one of the two, and how many marks that one has.
+        let (mut counts, mut marks) = (BTreeMap::<(Doc, Doc), u32>::new(), BTreeMap::<Doc, u32>::new());
+        for groups in grouping.addressed.take() {
+            groups.hot.iter().for_each(|doc| *marks.entry(*doc).or_default() += 1);
+            let owned = |doc: Doc| doc as usize % workers == groups.owner as usize;
+            for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
+                let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
+                behind.iter().for_each(|other| *counts.entry((*doc, *other)).or_default() += 1);
+            }
+        }
+        let size = |doc: Doc| sets[doc as usize].len() as u32;
+        let is_enough = |a: Doc, b: Doc| counts.get(&(a, b)).is_some_and(|count| {
+            rule.is_enough_indexed(count + marks.get(&a).copied().unwrap_or(0), size(a), size(b), false)
+        });
+        let mut groups = collided.hot_groups;
+        crate::flow::results::hot_groups::drop_covered(&mut groups);
+        let limit = |group: &HotGroup, one: Doc| group.members().find(|(doc, _)| *doc == one).map(|(_, limit)| limit);
+        let meets = |group: &HotGroup, a: Doc, b: Doc| {
+            limit(group, a).is_some_and(|of_a| size(b) <= of_a) && limit(group, b).is_some_and(|of_b| size(a) <= of_b)
+        };
+        for b in base..sets.len() as Doc {
+            for a in 0..b {
+                let shared = sets[a as usize].iter().filter(|member| sets[b as usize].contains(member)).count();
+                if sets[a as usize] != sets[b as usize] && u64::from(size(a) + size(b)) > 0
+                    && shared as u64 >= threshold.needed(size(a).into(), size(b).into()) {
+                    prop_assert!(
+                        is_enough(a, b) || is_enough(b, a) || groups.iter().any(|group| meets(group, a, b)),
+                        "{} and {} share {}", a, b, shared
+                    );
+                }
+            }
+        }
     }
 }
