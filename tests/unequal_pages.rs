@@ -76,9 +76,13 @@ fn are_found_as_by_comparing_all() {
 fn are_the_same_in_any_shape() {
     let dir = Dir::new();
     write(&dir, "in.jsonl", &unequal(2000, 12, 6));
-    for flags in
-        ["--threshold 0.7", "--threshold 0.7 --clustering transitive", "--threshold 0.7 --keep longest"]
-    {
+    for flags in [
+        "--threshold 0.6",
+        "--threshold 0.6 --clustering transitive",
+        "--threshold 0.7",
+        "--threshold 0.7 --clustering transitive",
+        "--threshold 0.7 --keep longest",
+    ] {
         let output = alike_in_all(&dir, &format!("in.jsonl {flags}"), &[(1, 1), (1, 3), (2, 1), (3, 2)]);
         assert!(output["duplicates.jsonl"].split(|byte| *byte == b'\n').count() > 200, "{flags}");
     }
