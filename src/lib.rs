@@ -119,6 +119,7 @@
 //! - `read/formats/find.rs` - the wanted fields of a line of JSON
 //! - `read/formats/object.rs` - the members of an object, and what strings mean
 //! - `read/formats/usual_object.rs` - the fast path for objects of the usual form
+//! - `read/formats/plain.rs` - how far the plain characters of a string of JSON go
 //! - `read/formats/whole.rs` - formats in which a file is one document
 //! - `read/formats/text.rs` - plain text: the whole file is one document
 //! - `read/formats/parquet/mod.rs` - Parquet: a record is a row

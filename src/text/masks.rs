@@ -49,27 +49,45 @@ const fn gather(lanes: u64) -> u64 {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn avx2(block: &[u8; BLOCK]) -> Masks {
-    use std::arch::x86_64::*;
-    let (halves, _) = block.as_chunks::<32>();
-    let half = |bytes: &[u8; 32]| {
-        let (words, _) = bytes.as_chunks::<8>();
-        let word = |i: usize| i64::from_le_bytes(words[i]);
-        let x = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
-        // Comparisons are signed: bytes beyond ASCII are negative and lie in no range below.
-        let between = |x, first: u8, last: u8| {
-            let over = _mm256_cmpgt_epi8(x, _mm256_set1_epi8(first as i8 - 1));
-            _mm256_andnot_si256(_mm256_cmpgt_epi8(x, _mm256_set1_epi8(last as i8)), over)
-        };
-        let letter = between(_mm256_or_si256(x, _mm256_set1_epi8(0x20)), b'a', b'z');
-        let word = _mm256_or_si256(letter, between(x, b'0', b'9'));
-        let apostrophe = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'\'' as i8));
-        [word, apostrophe, x].map(|lanes| u64::from(_mm256_movemask_epi8(lanes) as u32))
-    };
-    let ([word0, apostrophe0, high0], [word1, apostrophe1, high1]) = (half(&halves[0]), half(&halves[1]));
+    let (halves, _) = block.as_chunks();
+    let (low, high) = (half_avx2(&halves[0]), half_avx2(&halves[1]));
     Masks {
-        word: word0 | word1 << 32,
-        apostrophe: apostrophe0 | apostrophe1 << 32,
-        high: high0 | high1 << 32,
+        word: low.word | high.word << 32,
+        apostrophe: low.apostrophe | high.apostrophe << 32,
+        high: low.high | high.high << 32,
+    }
+}
+
+/// The lower halves of the masks. No closure is handed to a function of the standard library, which would not be inlined: it is
+/// not compiled for these instructions.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+fn half_avx2(half: &[u8; BLOCK / 2]) -> Masks {
+    use std::arch::x86_64::*;
+    let (words, _) = half.as_chunks::<8>();
+    let [a, b, c, d] = [words[0], words[1], words[2], words[3]];
+    let x = _mm256_setr_epi64x(
+        i64::from_le_bytes(a),
+        i64::from_le_bytes(b),
+        i64::from_le_bytes(c),
+        i64::from_le_bytes(d),
+    );
+    // Comparisons are signed: bytes beyond ASCII are negative and lie in no range below.
+    let letters = _mm256_or_si256(x, _mm256_set1_epi8(0x20));
+    let letter = _mm256_andnot_si256(
+        _mm256_cmpgt_epi8(letters, _mm256_set1_epi8(b'z' as i8)),
+        _mm256_cmpgt_epi8(letters, _mm256_set1_epi8(b'a' as i8 - 1)),
+    );
+    let digit = _mm256_andnot_si256(
+        _mm256_cmpgt_epi8(x, _mm256_set1_epi8(b'9' as i8)),
+        _mm256_cmpgt_epi8(x, _mm256_set1_epi8(b'0' as i8 - 1)),
+    );
+    let apostrophe = _mm256_cmpeq_epi8(x, _mm256_set1_epi8(b'\'' as i8));
+    Masks {
+        word: u64::from(_mm256_movemask_epi8(_mm256_or_si256(letter, digit)) as u32),
+        apostrophe: u64::from(_mm256_movemask_epi8(apostrophe) as u32),
+        high: u64::from(_mm256_movemask_epi8(x) as u32),
     }
 }
 

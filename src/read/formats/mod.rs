@@ -20,6 +20,7 @@ mod office;
 mod parquet;
 #[cfg(feature = "pdf")]
 mod pdf;
+mod plain;
 mod properties;
 #[cfg(feature = "parquet")]
 mod row_files;

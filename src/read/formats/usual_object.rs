@@ -2,13 +2,13 @@
 //!
 //! Whatever it does not know, and whatever is wrong, it leaves to the parser: that one accepts or refuses, and says why.
 
-use memchr::memchr2;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::depth::is_deep;
 use super::object::JsonText;
+use super::plain::plain_length;
 
 /// The members taken of an object: of equal keys the last one.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,16 @@ pub(super) fn usual_members<'a, const N: usize>(
     loop {
         let (key, behind) = key(rest)?;
         rest = behind_blank(behind_blank(behind).strip_prefix(':')?);
-        let wanted = names.map(|name| name == Some(key));
-        match wanted.iter().filter(|wanted| **wanted).count() {
+        let wanted = |name: &Option<&str>| *name == Some(key);
+        match names.iter().filter(|name| wanted(name)).count() {
             0 => rest = value::<IgnoredAny>(rest)?.1,
-            1 if wanted[0] => {
+            1 if wanted(&names[0]) => {
                 let (text, behind) = text(rest.strip_prefix('"')?, copy)?;
                 (taken.text, rest) = (Some(text), behind);
             }
             _ => {
                 let (found, behind) = value::<&RawValue>(rest)?;
-                for (place, _) in taken.values.iter_mut().zip(wanted).filter(|(_, wanted)| *wanted) {
+                for (place, _) in taken.values.iter_mut().zip(names).filter(|(_, name)| wanted(name)) {
                     *place = Some(found);
                 }
                 rest = behind;
@@ -62,9 +62,8 @@ fn behind_blank(json: &str) -> &str {
 /// The key with which `json` begins, and what follows it.
 fn key(json: &str) -> Option<(&str, &str)> {
     let quoted = json.strip_prefix('"')?;
-    let end = memchr2(b'"', b'\\', quoted.as_bytes())?;
-    let (key, behind) = quoted.split_at(end);
-    Some((key, behind.strip_prefix('"')?)).filter(|(key, _)| !has_controls(key))
+    let (key, behind) = quoted.split_at(plain_length(quoted.as_bytes()));
+    Some((key, behind.strip_prefix('"')?))
 }
 
 /// The value with which `json` begins, as the parser reads it, and what follows it. The parser passes over any depth.
@@ -78,25 +77,22 @@ fn value<'a, T: Deserialize<'a>>(json: &'a str) -> Option<(T, &'a str)> {
 /// The string that `json` begins with, behind its first quote, and what follows it. If it has escapes, it is copied without them.
 fn text<'a>(json: &'a str, copy: &mut String) -> Option<(JsonText<'a>, &'a str)> {
     let bytes = json.as_bytes();
-    let mut at = memchr2(b'"', b'\\', bytes)?;
-    let has_escapes = bytes[at] == b'\\';
-    if has_escapes {
-        copy.clear();
-        let mut start = 0;
-        while bytes[at] == b'\\' {
-            copy.push_str(&json[start..at]);
-            start = at + unescape(&bytes[at..], copy)?;
-            at = start + memchr2(b'"', b'\\', &bytes[start..])?;
-        }
-        copy.push_str(&json[start..at]);
+    let mut at = plain_length(bytes);
+    if bytes.get(at) == Some(&b'"') {
+        return Some((JsonText::Borrowed(&json[..at]), &json[at + 1..]));
     }
-    let found = if has_escapes { JsonText::Copied } else { JsonText::Borrowed(&json[..at]) };
-    (!has_controls(&json[..at])).then_some((found, &json[at + 1..]))
-}
-
-/// Whether there are characters that JSON wants escaped. All bytes are looked at, since that is faster than to stop at one.
-fn has_controls(string: &str) -> bool {
-    string.bytes().fold(false, |found, byte| found | (byte < b' '))
+    copy.clear();
+    let mut start = 0;
+    loop {
+        copy.push_str(&json[start..at]);
+        match bytes.get(at)? {
+            b'"' => return Some((JsonText::Copied, &json[at + 1..])),
+            b'\\' => start = at + unescape(&bytes[at..], copy)?,
+            // A control character, which JSON wants escaped.
+            _ => return None,
+        }
+        at = start + plain_length(&bytes[start..]);
+    }
 }
 
 /// Appends what the escape means with which `bytes` begin, and gives its length.
