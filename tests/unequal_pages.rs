@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::all_pairs::{alike_pairs, chained};
+use crate::support::job::done;
+use crate::support::loads::{Seen, whole};
 use crate::support::output::{jsonl, label};
 use crate::support::outputs::alike_in_all;
 use crate::support::program::Dir;
@@ -121,4 +123,52 @@ fn are_found_over_several_loads() {
     write(&dir, "moved.jsonl", &live);
     dir.alike("load c moved.jsonl -w 1", None).ok();
     check("all replaced", &live);
+}
+
+/// Old pages, all of which stay, and new ones that are held against them in groups with limits.
+#[test]
+fn are_held_against_protected_ones() {
+    let dir = Dir::new();
+    let texts = unequal(2000, 12, 8);
+    let (old, new): (BTreeMap<usize, String>, BTreeMap<usize, String>) =
+        texts.clone().into_iter().partition(|(id, _)| *id < 700);
+    write(&dir, "old.jsonl", &old);
+    write(&dir, "new.jsonl", &new);
+    let pairs: Vec<(usize, usize)> =
+        alike_pairs(&texts, "0.6").into_iter().filter(|(_, b)| *b >= 700).collect();
+    let truth: BTreeSet<usize> =
+        first_kept(&pairs, texts.len()).into_iter().map(|(removed, _)| removed).collect();
+    let flags = "new.jsonl --against old.jsonl --threshold 0.6";
+    let once = dir.output(&format!("{flags} -w 2"), "once");
+    assert!(once.summary["hot_groups"].as_u64() > Some(0), "{}", once.summary);
+    let removed = once.duplicates.iter().map(|row| label(&row["id"]).parse::<usize>().unwrap());
+    assert_eq!(removed.collect::<BTreeSet<_>>(), truth);
+    for flags in [flags.to_owned(), format!("{flags} --clustering transitive")] {
+        let output = alike_in_all(&dir, &flags, &[(1, 1), (1, 3), (2, 1), (3, 2)]);
+        assert!(output["duplicates.jsonl"].split(|byte| *byte == b'\n').count() > 200, "{flags}");
+    }
+}
+
+/// The same loads by one process and by several.
+#[test]
+fn are_loaded_by_several_processes_as_by_one() {
+    let dir = Dir::new();
+    let texts = unequal(2400, 12, 9);
+    let parts: Vec<BTreeMap<usize, String>> =
+        (0..3).map(|part| texts.clone().into_iter().filter(|(id, _)| id % 3 == part).collect()).collect();
+    parts.iter().enumerate().for_each(|(at, part)| write(&dir, &format!("{at}.jsonl"), part));
+    for clustering in ["transitive", "guarantee"] {
+        for (at, shape) in [(2, 2), (3, 1), (2, 1)].into_iter().enumerate() {
+            let fixed = format!("--threshold 0.6 --clustering {clustering}");
+            let fixed = if at == 0 { &fixed } else { "" };
+            done(&dir, (1, 1), &format!("load one-{clustering} {at}.jsonl {fixed} --quiet"));
+            done(&dir, shape, &format!("load many-{clustering} {at}.jsonl {fixed} --quiet"));
+            let want = Seen::of(&dir, &format!("one-{clustering}"));
+            want.assert_eq(
+                &Seen::of(&dir, &format!("many-{clustering}")),
+                &format!("{clustering}, load {at}"),
+            );
+        }
+        whole(&dir, &format!("many-{clustering}"));
+    }
 }

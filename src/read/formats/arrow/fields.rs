@@ -129,6 +129,13 @@ impl BatchColumns {
         others.fold(self.text.most_held(), u64::saturating_add)
     }
 
+    /// Lets what has to be in memory as a whole take so many bytes, where it is read back and forth.
+    pub(super) fn hold_within(&mut self, bytes: u64) {
+        let columns = 1 + self.others.iter().flatten().count() as u64;
+        self.text.hold_within(bytes / columns);
+        self.others.iter_mut().flatten().for_each(|column| column.hold_within(bytes / columns));
+    }
+
     /// How many rows, of at most so many, are read at once: no more than about a mebibyte of any column, but one.
     pub(super) fn fits(&mut self, most: u64) -> io::Result<Fit> {
         let mut fit = self.text.fits(most.min(ROWS) as usize)?;

@@ -3,7 +3,7 @@
 use super::columns::dictionary::HeldDictionaries;
 use super::fields::{BatchColumns, FieldWays};
 use super::metadata::layout::ArrowFile;
-use super::rows::no_damage;
+use super::rows::{PART, no_damage};
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::read::codec::TakeAgain;
@@ -30,7 +30,7 @@ pub(super) fn reread(
     let ways = FieldWays::find(&file.layout.schema, fields).map_err(|_| changed())?.date_only();
     let (mut held, most) = (HeldDictionaries::default(), fields.room.most() as u64);
     let mut present: Option<(usize, BatchColumns)> = None;
-    let mut at = 0;
+    let (mut at, mut turn) = (0, None);
     while let Some(&first) = offsets.get(at) {
         let batch = file.layout.batch_of(first).ok_or_else(changed)?;
         let place = file.layout.batches[batch];
@@ -51,10 +51,12 @@ pub(super) fn reread(
         let follow = offsets[at..].windows(2).take_while(|two| {
             two[1] == two[0] + 1 && two[1] < place.rows().end && stretch(two[1]) == stretch(first)
         });
-        let (mut turn, longest) = (None, fields.max_record_bytes.min(fields.room.most()) as u64);
+        let longest = fields.max_record_bytes.min(fields.room.most()) as u64;
+        columns.hold_within(most);
+        let is_long = |bytes: u64| fields.room.is_long(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let holds = is_long(columns.most_held() / PART);
         let fit = columns.go_to(row).and_then(|()| columns.fits(1 + follow.count() as u64));
-        if fit.as_ref().is_ok_and(|fit| fields.room.is_long(usize::try_from(fit.bytes).unwrap_or(usize::MAX)))
-        {
+        if turn.is_none() && (holds || fit.as_ref().is_ok_and(|fit| is_long(fit.bytes))) {
             turn = fields.room.turn()?;
         }
         let cells = match fit.and_then(|fit| columns.read(fit.rows, longest)) {
@@ -76,7 +78,9 @@ pub(super) fn reread(
                 at += 1;
             }
         }
-        drop(turn);
+        if !holds {
+            turn = None;
+        }
     }
     Ok(())
 }

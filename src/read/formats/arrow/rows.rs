@@ -19,7 +19,7 @@ use crate::read::source::{Source, Unit};
 use crate::read::windowed::carries;
 
 /// How much less it costs to hold bytes than to read a record of as many.
-const PART: u64 = 2;
+pub(super) const PART: u64 = 2;
 /// Most characters of what is wrong with a file.
 const SAID: usize = 200;
 
@@ -125,6 +125,7 @@ impl BatchRows {
             }
         };
         // What is in memory as it is costs less than a record, of which tokens are made.
+        columns.hold_within(room as u64);
         let held = columns.most_held().saturating_add(self.dictionaries.bytes()) / PART;
         self.holds = self.fields.room.is_long(usize::try_from(held).unwrap_or(usize::MAX));
         let fit = columns.fits(end.min(place.rows().end) - self.row)?;

@@ -95,6 +95,21 @@ impl ArrowColumn {
         }
     }
 
+    /// Lets what has to be in memory as a whole take so many bytes, where it is read back and forth.
+    pub(in crate::read::formats::arrow) fn hold_within(&mut self, bytes: u64) {
+        match &mut self.values {
+            ColumnValues::Views(views) => views.hold_within(bytes),
+            ColumnValues::List { of, .. }
+            | ColumnValues::Tuple { of, .. }
+            | ColumnValues::Runs { of, .. } => of.hold_within(bytes),
+            ColumnValues::Struct(fields) => {
+                let each = bytes / fields.len().max(1) as u64;
+                fields.iter_mut().for_each(|(_, field)| field.hold_within(each));
+            }
+            _ => {}
+        }
+    }
+
     /// Goes on at a row, which is none that was passed.
     pub(in crate::read::formats::arrow) fn go_to(&mut self, row: u64) -> io::Result<()> {
         if row < self.at || row > self.rows {

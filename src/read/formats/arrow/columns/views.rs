@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,15 +46,18 @@ impl View {
     }
 }
 
-/// Buffers that are in memory as a whole at a time, of those that views lead to: one may begin where another one ends.
-const HELD: usize = 2;
+/// Buffers that are in memory as a whole at a time, of those that views lead to in order: one may begin where another one ends.
+const HELD: u64 = 2;
 
 /// The views of a column, and what they lead to.
 pub(in crate::read::formats::arrow) struct ViewBytes {
     pub(in crate::read::formats::arrow) views: BufferBytes,
     pub(in crate::read::formats::arrow) buffers: Vec<ViewBuffer>,
-    /// Those that are in memory as a whole.
+    /// Those that are in memory as a whole, and bytes that they may take.
     held: VecDeque<usize>,
+    most: u64,
+    /// Whether views led back to one that was no longer there.
+    lead_back: bool,
 }
 
 /// A buffer that views lead to. One that is compressed is decompressed as a whole, once it is needed: views may lead anywhere in
@@ -65,6 +69,7 @@ pub(in crate::read::formats::arrow) struct ViewBuffer {
     codec: BodyCodec,
     most: u64,
     held: Option<Bytes>,
+    was_held: bool,
     /// Bytes that it takes in memory.
     unpacked: u64,
 }
@@ -84,7 +89,7 @@ impl ViewBuffer {
         if unpacked / PART > most {
             return Err(no_room(unpacked));
         }
-        Ok(ViewBuffer { file: Arc::clone(file), place, codec, most, held: None, unpacked })
+        Ok(ViewBuffer { file: Arc::clone(file), place, codec, most, held: None, was_held: false, unpacked })
     }
 
     /// Whether it is not in memory, and has to be.
@@ -97,15 +102,16 @@ impl ViewBuffer {
         let mut packed = BufferBytes::open(&self.file, self.place, self.codec, self.most)?;
         let length = usize::try_from(packed.length()).unwrap_or(usize::MAX);
         self.held = Some(packed.take(0, length)?.into());
+        self.was_held = true;
         Ok(())
     }
 
-    /// So many bytes of it.
+    /// So many bytes of it, which keep nothing else of it in memory.
     fn range(&self, range: Range<u64>) -> io::Result<Bytes> {
         let behind = || damaged("a text that ends behind its buffer");
         if let Some(held) = &self.held {
             return match range.end <= held.len() as u64 {
-                true => Ok(held.slice(range.start as usize..range.end as usize)),
+                true => Ok(Bytes::copy_from_slice(&held[range.start as usize..range.end as usize])),
                 false => Err(behind()),
             };
         }
@@ -120,13 +126,22 @@ impl ViewBuffer {
 
 impl ViewBytes {
     pub(in crate::read::formats::arrow) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
-        ViewBytes { views, buffers, held: VecDeque::new() }
+        let largest = buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
+        let most = largest.saturating_mul(HELD);
+        ViewBytes { views, buffers, held: VecDeque::new(), most, lead_back: false }
     }
 
     /// Most bytes that are in memory as a whole at a time.
     pub(in crate::read::formats::arrow) fn most_held(&self) -> u64 {
-        let most = self.buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
-        most.saturating_mul(HELD as u64)
+        self.most
+    }
+
+    /// Lets buffers take so many bytes, if views lead back and forth: each would be decompressed for every few rows.
+    pub(in crate::read::formats::arrow) fn hold_within(&mut self, bytes: u64) {
+        if self.lead_back {
+            let all = self.buffers.iter().map(|buffer| buffer.unpacked).fold(0, u64::saturating_add);
+            self.most = self.most.max(bytes.min(all));
+        }
     }
 
     /// The views of some rows.
@@ -158,49 +173,60 @@ impl ViewBytes {
         let views = bytes.chunks_exact(VIEW).enumerate();
         let views = views.map(|(row, view)| is_there(row).then(|| View::of(view)).transpose());
         let views: Vec<Option<View>> = views.collect::<io::Result<_>>()?;
-        let mut near = self.near(&views, longest)?;
-        for (view, raw) in views.iter().zip(bytes.chunks_exact(VIEW)) {
+        let mut long = self.long(&views, longest)?;
+        for (row, (view, raw)) in views.iter().zip(bytes.chunks_exact(VIEW)).enumerate() {
             cells.push(match view {
                 None => Cell::Null,
                 Some(view) if view.length > longest => Cell::Long(view.length),
                 Some(View { length, place: None }) => {
                     Cell::Text(Bytes::copy_from_slice(&raw[4..4 + *length as usize]).into())
                 }
-                Some(View { length, place: Some((buffer, start)) }) => {
-                    let range = *start..start.saturating_add(*length);
-                    Cell::Text(self.long(*buffer, range, &mut near)?.into())
-                }
+                Some(_) => Cell::Text(mem::take(&mut long[row]).into()),
             });
         }
         Ok(())
     }
 
-    /// What the long texts of some views stand in, where they stand close to each other: by buffer the first byte, and
-    /// what is from there on.
-    fn near(&mut self, views: &[Option<View>], longest: u64) -> io::Result<BTreeMap<usize, (u64, Bytes)>> {
-        let mut spans: BTreeMap<usize, (Range<u64>, u64)> = BTreeMap::new();
-        for View { length, place } in views.iter().flatten().filter(|view| view.length <= longest) {
-            if let Some((buffer, start)) = place {
-                let end = start.saturating_add(*length);
-                let (span, sum) = spans.entry(*buffer).or_insert((*start..end, 0));
-                *span = span.start.min(*start)..span.end.max(end);
-                *sum += length;
+    /// What the long texts of some views are; nothing where one is short, or too long. A buffer at a time, so that each is decompressed
+    /// once at most, and texts that stand close to each other are read at once.
+    fn long(&mut self, views: &[Option<View>], longest: u64) -> io::Result<Vec<Bytes>> {
+        let mut by_buffer: BTreeMap<usize, Vec<(usize, Range<u64>)>> = BTreeMap::new();
+        for (row, view) in views.iter().enumerate() {
+            let Some(View { length, place: Some((buffer, start)) }) = view else { continue };
+            if *length <= longest {
+                by_buffer.entry(*buffer).or_default().push((row, *start..start.saturating_add(*length)));
             }
         }
-        let mut near = BTreeMap::new();
-        for (buffer, (span, sum)) in spans {
-            if span.end - span.start <= 2 * sum + GAP {
-                let start = span.start;
-                near.insert(buffer, (start, self.buffer(buffer)?.range(span)?));
+        let mut long = vec![Bytes::new(); views.len()];
+        for (buffer, ranges) in by_buffer {
+            let buffer = self.buffer(buffer)?;
+            let bounds = |range: Range<u64>, (_, next): &(usize, Range<u64>)| {
+                range.start.min(next.start)..range.end.max(next.end)
+            };
+            let span = ranges[1..].iter().fold(ranges[0].1.clone(), bounds);
+            let sum: u64 = ranges.iter().map(|(_, range)| range.end - range.start).sum();
+            if span.end - span.start > 2 * sum + GAP {
+                for (row, range) in ranges {
+                    long[row] = buffer.range(range)?;
+                }
+                continue;
+            }
+            let near = buffer.range(span.clone())?;
+            for (row, range) in ranges {
+                long[row] =
+                    near.slice((range.start - span.start) as usize..(range.end - span.start) as usize);
             }
         }
-        Ok(near)
+        Ok(long)
     }
 
     fn buffer(&mut self, number: usize) -> io::Result<&ViewBuffer> {
         let none = || damaged("a text in a buffer that is not there");
-        if self.buffers.get(number).ok_or_else(none)?.is_wanted() {
-            if self.held.len() == HELD
+        let wanted = self.buffers.get(number).ok_or_else(none)?;
+        if wanted.is_wanted() {
+            self.lead_back |= wanted.was_held;
+            let room = self.most.saturating_sub(wanted.unpacked);
+            while self.held.iter().map(|held| self.buffers[*held].unpacked).sum::<u64>() > room
                 && let Some(oldest) = self.held.pop_front()
             {
                 self.buffers[oldest].held = None;
@@ -210,18 +236,100 @@ impl ViewBytes {
         }
         Ok(&self.buffers[number])
     }
+}
 
-    fn long(
-        &mut self,
-        buffer: usize,
-        range: Range<u64>,
-        near: &mut BTreeMap<usize, (u64, Bytes)>,
-    ) -> io::Result<Bytes> {
-        match near.get(&buffer) {
-            Some((start, bytes)) => {
-                Ok(bytes.slice((range.start - start) as usize..(range.end - start) as usize))
-            }
-            None => self.buffer(buffer)?.range(range),
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Bytes as they stand in a file: if they are packed, their length and a frame of LZ4.
+    fn laid(bytes: &[u8], codec: BodyCodec) -> Vec<u8> {
+        if codec == BodyCodec::None {
+            return bytes.to_vec();
         }
+        let mut encoder = lz4_flex::frame::FrameEncoder::new((bytes.len() as u64).to_le_bytes().to_vec());
+        io::Write::write_all(&mut encoder, bytes).expect("packed");
+        encoder.finish().expect("packed")
+    }
+
+    /// Texts of some buffers, as they follow each other in each.
+    fn texts(buffers: usize, each: usize) -> Vec<Vec<String>> {
+        let text = |buffer: usize, at: usize| {
+            format!("text {at:05} of buffer {buffer:03}").repeat(1 + (at * 7 + buffer) % 5)
+        };
+        (0..buffers).map(|buffer| (0..each).map(|at| text(buffer, at)).collect()).collect()
+    }
+
+    /// A column whose rows are these texts: the how many-th of which buffer.
+    fn column(texts: &[Vec<String>], rows: &[(usize, usize)], codec: BodyCodec) -> ViewBytes {
+        let number = |number: usize| (number as u32).to_le_bytes();
+        let view = |(buffer, at): &(usize, usize)| {
+            let text = texts[*buffer][*at].as_bytes();
+            let start = texts[*buffer][..*at].iter().map(String::len).sum();
+            [&number(text.len())[..], &text[..4], &number(*buffer), &number(start)].concat()
+        };
+        let mut file: Vec<u8> = Vec::new();
+        let mut put = |bytes: &[u8]| {
+            let (start, bytes) = (file.len() as u64, laid(bytes, codec));
+            file.extend(&bytes);
+            (start, bytes.len() as u64)
+        };
+        let views = put(&rows.iter().flat_map(view).collect::<Vec<u8>>());
+        let buffers: Vec<(u64, u64)> = texts.iter().map(|texts| put(texts.concat().as_bytes())).collect();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, &file).expect("written");
+        // It is read on once its name is gone.
+        let file = Arc::new(InputFile::open(&path, None).expect("opened"));
+        let open = |place| ViewBuffer::open(&file, place, codec, u64::MAX).expect("opened");
+        let views = BufferBytes::open(&file, views, codec, u64::MAX).expect("opened");
+        ViewBytes::new(views, buffers.into_iter().map(open).collect())
+    }
+
+    /// The next rows of a column.
+    fn read(column: &mut ViewBytes, at: usize, rows: usize) -> Vec<String> {
+        let mut cells = Vec::new();
+        column.cells(at as u64, rows, &|_| true, u64::MAX, &mut cells).expect("read");
+        let text = |cell: Cell| match cell {
+            Cell::Text(text) => String::from_utf8(text.data().to_vec()).expect("a text"),
+            _ => panic!("no text"),
+        };
+        cells.into_iter().map(text).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_the_same_in_any_order_and_room(
+            rows in prop::collection::vec((0usize..6, 0usize..40), 1..120),
+            step in 1usize..50,
+            codec in prop::sample::select(vec![BodyCodec::None, BodyCodec::Lz4]),
+            room in prop::sample::select(vec![0u64, 9000, u64::MAX]),
+        ) {
+            let texts = texts(6, 40);
+            let mut column = column(&texts, &rows, codec);
+            for (at, some) in rows.chunks(step).enumerate() {
+                column.hold_within(room);
+                let truth: Vec<&String> = some.iter().map(|(buffer, at)| &texts[*buffer][*at]).collect();
+                prop_assert_eq!(read(&mut column, at * step, some.len()).iter().collect::<Vec<_>>(), truth);
+                let held: usize = column.buffers.iter().flat_map(|buffer| &buffer.held).map(Bytes::len).sum();
+                prop_assert!(held as u64 <= column.most_held());
+            }
+        }
+    }
+
+    #[test]
+    fn more_is_held_only_where_views_lead_back() {
+        let mut column = column(&texts(4, 3), &[0, 1, 2, 3, 0, 1].map(|buffer| (buffer, 0)), BodyCodec::Lz4);
+        let in_order = column.most_held();
+        let mut grew = Vec::new();
+        for row in 0..6 {
+            column.hold_within(u64::MAX);
+            grew.push(column.most_held() > in_order);
+            read(&mut column, row, 1);
+        }
+        assert_eq!(grew, [false, false, false, false, false, true]);
+        assert_eq!(column.held, [3, 0, 1], "the one before them had gone");
     }
 }
