@@ -32,8 +32,9 @@ pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
 /// Longest footer of a Parquet file, in bytes: hundreds of thousands of columns of row groups.
 pub const MAX_FOOTER_BYTES: u64 = 32 << 20;
-/// How much larger than the longest record a page of Parquet may be, in bytes: there are several records in one.
-pub const MAX_PAGE_BYTES: usize = 64 << 20;
+/// How much larger than the longest record a page of Parquet may be, in bytes: there are many records in one, and DuckDB divides pages
+/// at 100 MB.
+pub const MAX_PAGE_BYTES: usize = 256 << 20;
 /// Bytes of values, if one is not longer, beyond which a page is divided where it is written again.
 pub const REWRITTEN_PAGE_BYTES: usize = sized(4 << 20, 1 << 10);
 /// Most values of a page of Parquet. A run of nothing takes no bytes, and room all the same.
