@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::index::BenchmarkIndex;
 use super::scan::DocumentScan;
 use super::search::{CorpusSearch, RECORD};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lexicon::TextReader;
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Record, RecordRoom, Source};
+use crate::read::{Record, RecordRoom, Refusal};
 use crate::simd::Simd;
 use crate::text::{Tokenizer, Tokens};
 
@@ -26,7 +26,7 @@ impl BenchmarkIndex {
         let counts: Vec<AtomicU32> = self.grams.iter().map(|_| AtomicU32::new(0)).collect();
         let own = self.bytes() + (counts.len() * size_of::<AtomicU32>()) as u64;
         let survey = corpus.survey(own);
-        let room = survey.room(RECORD, progress)?;
+        let room = survey.room(RECORD, progress);
         let index = &*self;
         let reader = || CountReader {
             counts: &counts,
@@ -35,7 +35,6 @@ impl BenchmarkIndex {
             scan: DocumentScan::new(index),
             index,
             simd: corpus.simd,
-            sources: corpus.sources,
             room: &room,
             progress,
         };
@@ -84,18 +83,16 @@ struct CountReader<'a> {
     scan: DocumentScan<'a>,
     index: &'a BenchmarkIndex,
     simd: Simd,
-    sources: &'a [Source],
     room: &'a RecordRoom,
     progress: &'a Progress,
 }
 
 impl TextReader for CountReader<'_> {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let tokens = self.tokenizer.tokens(record.text);
         let (raw, text) = (record.raw.len(), record.text.len());
-        if let Some(why) = self.room.refuses(record.position.offset(), raw, text, tokens.len()) {
-            let source = &self.sources[record.position.file() as usize];
-            return Err(Error::input(&source.path, why));
+        if let Some(why) = self.room.refuses(raw, text, tokens.len()) {
+            return Ok(Some(Refusal::NoRoom(why)));
         }
         let count = |gram: usize| {
             // How many more do not matter, and looking at a count does not take it from other workers.
@@ -109,6 +106,6 @@ impl TextReader for CountReader<'_> {
             self.tokenizer = Tokenizer::new(Tokens::Words, self.index.rule.fold, self.simd);
             self.scan = DocumentScan::new(self.index);
         }
-        Ok(())
+        Ok(None)
     }
 }

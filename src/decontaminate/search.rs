@@ -10,12 +10,12 @@ use super::found::{DocumentFindings, TextPlaces};
 use super::hits::ContaminatedDocument;
 use super::index::BenchmarkIndex;
 use super::scan::DocumentScan;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::output::{CutFile, CutWriter, FindingFiles, FindingWriter, LeftOut};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Input, Record, RecordCost, RecordRoom, Refused, Rejected, RunInputs, Source};
+use crate::read::{Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source};
 use crate::simd::Simd;
 use crate::text::{Tokenizer, Tokens};
 
@@ -187,7 +187,7 @@ pub fn search(
     let bits = present_words(index) * 8 * (corpus.workers + 1 + 2 * processes);
     let own = index.bytes() + bits as u64;
     let survey = corpus.survey(own);
-    let room = survey.room(RECORD, progress)?;
+    let room = survey.room(RECORD, progress);
     let reader = || {
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
         CorpusReader::new(index, corpus, who, (&room, progress))
@@ -237,7 +237,6 @@ struct CorpusReader<'a> {
     file: Option<FindingWriter>,
     /// Of each benchmark, the last document with a text of it.
     last: Vec<u64>,
-    sources: &'a [Source],
     room: &'a RecordRoom,
     progress: &'a Progress,
 }
@@ -260,7 +259,6 @@ impl<'a> CorpusReader<'a> {
             place: corpus.folder.map(|folder| (folder, who)),
             file: None,
             last: vec![0; index.counts.len()],
-            sources: corpus.sources,
             room,
             progress,
         }
@@ -317,16 +315,15 @@ impl<'a> CorpusReader<'a> {
 }
 
 impl TextReader for CorpusReader<'_> {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
-        self.tally.documents += 1;
-        self.tally.text_bytes += record.text.len() as u64;
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let tokens = self.tokenizer.tokens(record.text);
-        self.tally.empty += u64::from(tokens.is_empty());
         let (raw, text) = (record.raw.len(), record.text.len());
-        if let Some(why) = self.room.refuses(record.position.offset(), raw, text, tokens.len()) {
-            let source = &self.sources[record.position.file() as usize];
-            return Err(Error::input(&source.path, why));
+        if let Some(why) = self.room.refuses(raw, text, tokens.len()) {
+            return Ok(Some(Refusal::NoRoom(why)));
         }
+        self.tally.documents += 1;
+        self.tally.text_bytes += text as u64;
+        self.tally.empty += u64::from(tokens.is_empty());
         let CorpusReader { index, found, tally, last, .. } = self;
         found.clear();
         // Benchmarks of which no text was found yet.
@@ -355,6 +352,6 @@ impl TextReader for CorpusReader<'_> {
         if self.room.is_long(raw) {
             self.forget();
         }
-        kept
+        kept.map(|()| None)
     }
 }

@@ -5,7 +5,7 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::{Survey, TextReader};
 use crate::progress::Progress;
-use crate::read::{Fields, Record, Rejected, Source, reread};
+use crate::read::{Fields, Record, Refusal, Rejected, Source, reread};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer};
 
@@ -129,12 +129,12 @@ struct Lengths {
 }
 
 impl TextReader for Lengths {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let words = self.tokenizer.tokens(record.text).len();
         let words = u32::try_from(words).unwrap_or(u32::MAX);
         let id = record.id.as_deref().map(Box::from);
         self.rows.push(DocumentIds { position: record.position, id, words });
         self.bytes += record.text.len() as u64;
-        Ok(())
+        Ok(None)
     }
 }

@@ -8,7 +8,7 @@ use super::sorted::{CountMerge, CountRun, Held, Sorted, Spill};
 use super::survey::TextReader;
 use super::terms::Terms;
 use crate::error::Result;
-use crate::read::Record;
+use crate::read::{Record, Refusal};
 use crate::text::Speller;
 
 /// Bytes that a term takes at most beside its own: its place in a table that may just have doubled, and one in the list
@@ -106,7 +106,7 @@ fn boxed(counts: impl Sorted + Send + 'static) -> Box<dyn Sorted + Send> {
 }
 
 impl TextReader for Counter {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         self.texts += 1;
         let Counter { terms, speller, counts, bytes, texts, .. } = self;
         let mut empty = true;
@@ -123,6 +123,9 @@ impl TextReader for Counter {
             }
         });
         self.empty += u64::from(empty);
-        if self.bytes > self.most { self.spill() } else { Ok(()) }
+        if self.bytes > self.most {
+            self.spill()?;
+        }
+        Ok(None)
     }
 }

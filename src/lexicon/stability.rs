@@ -10,7 +10,7 @@ use super::survey::{Survey, TextReader};
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
-use crate::read::{Record, Rejected};
+use crate::read::{Record, Refusal, Rejected};
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 use crate::text::Tokens;
@@ -152,13 +152,13 @@ impl<'a> Drawing<'a> {
 }
 
 impl TextReader for Drawing<'_> {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let text = record.text;
         self.read += 1;
         let hash = xxh3_64_with_seed(text.as_bytes(), self.question.seed);
         let full = self.drawn.len() == self.question.sample;
         if full && self.drawn.peek().is_some_and(|last| last.hash < hash) {
-            return Ok(());
+            return Ok(None);
         }
         let Drawing { lexicons: (a, b), question, tokenizer, signatures, .. } = self;
         let hashes = tokenizer.tokens(text);
@@ -171,7 +171,7 @@ impl TextReader for Drawing<'_> {
         if self.drawn.len() > self.question.sample {
             self.drawn.pop();
         }
-        Ok(())
+        Ok(None)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::mesh::Mesh;
 use crate::output::{CutFile, CutWriter, hand_out};
 use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
-use crate::read::{Fields, Input, Record, RecordCost, Rejected, RunInputs, Source};
+use crate::read::{Fields, Input, Record, RecordCost, Refusal, Rejected, RunInputs, Source};
 use crate::resources::Resources;
 use crate::text::Fold;
 
@@ -181,14 +181,14 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
     let PassageRequest { sources, input, unit, min_words, fold, resources } = request;
     let Resources { workers, memory, .. } = *resources;
     let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
-    let bytes = request.memory_beside(survey.windows()?) / 4 * 3;
+    let bytes = request.memory_beside(survey.windows()) / 4 * 3;
     let reader = || PassageReader {
         cutter: PieceCutter::new((*unit, *min_words), *fold, resources.simd),
         rows: RowSorter::new(bytes, &resources.scratch, progress),
         read: PassageTally::default(),
         progress,
     };
-    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
+    let surveyed = survey.read_within(survey.room(RECORD, progress), reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();
     let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {
@@ -226,7 +226,7 @@ struct PassageReader<'a> {
 }
 
 impl TextReader for PassageReader<'_> {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let PassageReader { cutter, rows, read, progress } = self;
         read.documents += 1;
         read.text_bytes += record.text.len() as u64;
@@ -248,7 +248,7 @@ impl TextReader for PassageReader<'_> {
                 done = progress.check();
             }
         });
-        done
+        done.map(|()| None)
     }
 }
 

@@ -205,6 +205,11 @@ pub trait Boundaries: Send {
         None
     }
 
+    /// Whether bytes that were looked at, in which no record ends, are all of one nevertheless: nothing of it would follow.
+    fn is_complete(&self, _bytes: &[u8]) -> bool {
+        false
+    }
+
     /// What a file ends with that is put together of records.
     fn file_end(&self) -> &'static [u8] {
         b""

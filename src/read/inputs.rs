@@ -153,7 +153,11 @@ impl RunInputs {
         let (source, fields) = (&self.sources[unit.file as usize], Arc::clone(&self.fields));
         let stream = self.streams.get(&at).filter(|(stream, _)| stream.is_begun());
         let mut reader = match stream {
-            Some(lines) => UnitReader::of_lines(unit.file, lines, fields),
+            Some(lines) => {
+                // Whoever reads lines may have to wait for a long one, and may keep nobody else waiting.
+                *earlier = None;
+                UnitReader::of_lines(unit.file, lines, fields)
+            }
             None => UnitReader::open_after(earlier, source, unit, fields),
         };
         let (mut bytes, mut documents) = (0, sink.documents());

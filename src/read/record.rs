@@ -152,6 +152,8 @@ pub enum Refusal {
         /// The number allowed.
         limit: usize,
     },
+    /// The memory allowed has no room for the record: what it takes, and what to do.
+    NoRoom(String),
     /// Compressed data ends too early or is damaged: the reason. Nothing after it was read.
     Truncated(String),
     /// The file cannot be opened or read on: the reason. Nothing after it was read.
@@ -220,6 +222,7 @@ impl Refusal {
             Refusal::NotUtf8 => "not UTF-8",
             Refusal::TooLong { .. } => "too long",
             Refusal::TooManyWords { .. } => "too many words",
+            Refusal::NoRoom(_) => "no room",
             Refusal::Truncated(_) => "truncated or damaged",
             Refusal::Unreadable(_) => "unreadable",
             Refusal::Rows { .. } => "unreadable rows",
@@ -301,6 +304,7 @@ impl fmt::Display for Refusal {
                 f,
                 "more than the {limit} words allowed of a record, one for {BYTES_OF_WORD} bytes of --max-record-bytes"
             ),
+            Refusal::NoRoom(why) => f.write_str(why),
             Refusal::Truncated(why) => {
                 write!(f, "truncated or damaged; nothing from here on was read: {why}")
             }

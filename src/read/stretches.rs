@@ -172,8 +172,14 @@ impl Splitter for StretchSplitter {
     }
 
     fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64> {
-        let more = self.complete(window, span, sink);
-        more.then(|| self.skipping.unwrap_or(window.offset()))
+        if !self.complete(window, span, sink) {
+            return None;
+        }
+        if self.ends.is_complete(window.pending()) {
+            self.record(window.offset(), window.pending(), true, sink);
+            window.consume(usize::MAX);
+        }
+        Some(self.skipping.unwrap_or(window.offset()))
     }
 
     fn numbers(&mut self) -> &mut Numbers {

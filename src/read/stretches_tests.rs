@@ -1,6 +1,7 @@
 //! What fuzzing found of records that lie one behind the other.
 
 use std::fs;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::*;
@@ -55,6 +56,26 @@ fn no_unit_begins_before_a_header() {
     let whole = read("csv", content.as_bytes(), u64::MAX, 1 << 20);
     assert_eq!(whole.len(), 100 << 10);
     assert_eq!(read("csv", content.as_bytes(), 1, 1 << 20), whole);
+}
+
+/// A record of which all bytes are there is none that is cut off.
+#[test]
+fn what_is_complete_before_compressed_data_ends_too_early_is_read() {
+    let warc = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\na b\r\n\r\n";
+    let arc = "http://x/ 1.2.3.4 19970101000000 text/plain 3\na b\n";
+    let trec = "<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>a b</TEXT>\n</DOC>\n";
+    let wiki = "<page><title>t</title><revision><text>a b</text></revision></page>\n";
+    for (name, record) in [("warc", warc), ("warc", arc), ("trec", trec), ("wikipedia", wiki)] {
+        for more in [0, 9] {
+            let content = [record, record, &record[..more]].concat();
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(content.as_bytes()).expect("compressed");
+            encoder.flush().expect("all of it");
+            let cut = encoder.get_ref().clone();
+            let seen: Vec<u64> = read(name, &cut, u64::MAX, 1 << 20).iter().map(|(at, _)| *at).collect();
+            assert_eq!(seen, [0, record.len() as u64, 2 * record.len() as u64], "{record}");
+        }
+    }
 }
 
 #[test]

@@ -61,8 +61,6 @@ pub(super) struct Numbers {
     max_record_bytes: usize,
     /// The longest record that is handed on: where the memory is bounded it may be shorter than one that is not refused.
     longest: usize,
-    /// Where the first record stands that does not fit in the memory, and how long it is.
-    unfit: Option<(u64, u64)>,
     room: RecordRoom,
     /// While a long record is pending, or what one was unpacked to.
     turn: Option<Turn>,
@@ -77,7 +75,7 @@ impl Numbers {
         let max_record_bytes = fields.max_record_bytes;
         let room = fields.room.clone();
         let longest = max_record_bytes.min(room.most());
-        Numbers { file, max_record_bytes, longest, unfit: None, room, turn: None, stopped: None, count: 0 }
+        Numbers { file, max_record_bytes, longest, room, turn: None, stopped: None, count: 0 }
     }
 
     /// The longest record that is handed on.
@@ -98,8 +96,8 @@ impl Numbers {
         Ok(())
     }
 
-    /// Makes room for the record at `offset` as it is when it is unpacked, to so many bytes; whether it may be. If not, that
-    /// is counted, or ends the unit.
+    /// Makes room for the record at `offset` as it is when it is unpacked, to so many bytes; whether it may be. If not, it is
+    /// refused, or the unit ends.
     pub(super) fn may_unpack(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) -> bool {
         if bytes > self.longest as u64 {
             self.too_long(offset, bytes, sink);
@@ -109,7 +107,7 @@ impl Numbers {
         made.map_err(|error| self.stopped = Some(error)).is_ok()
     }
 
-    /// Whether nothing more need be known of a record of which so much was seen: it is refused.
+    /// Whether nothing more need be known of a record of which so much was seen: it is longer than any may be, whatever the memory.
     pub(super) fn is_refused(&self, bytes: u64) -> bool {
         self.longest == self.max_record_bytes || bytes > self.max_record_bytes as u64
     }
@@ -117,13 +115,9 @@ impl Numbers {
     /// Whether reading may go on.
     ///
     /// # Errors
-    /// [`Error::Input`] for a record for which the memory has no room; [`Error::Interrupted`] where none was given a turn.
-    pub(super) fn check(&mut self, source: &Source) -> Result<()> {
-        self.stopped.take().map_or(Ok(()), Err)?;
-        match self.unfit {
-            Some((place, bytes)) => Err(Error::input(&source.path, self.room.refusal(place, bytes))),
-            None => Ok(()),
-        }
+    /// [`Error::Interrupted`] where a record was given no turn.
+    pub(super) fn check(&mut self) -> Result<()> {
+        self.stopped.take().map_or(Ok(()), Err)
     }
 
     /// The position of what starts at an offset. Offsets are bounded where sources are opened; a refusal may stand
@@ -143,13 +137,13 @@ impl Numbers {
         sink.refuse(self.position(offset), self.count, refusal);
     }
 
-    /// Counts a record of so many bytes and refuses it as too long; or notes that the memory has no room for it.
+    /// Counts a record of so many bytes and refuses it: as too long, or as one that the memory has no room for.
     pub(super) fn too_long(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) {
-        if self.is_refused(bytes) {
-            self.refuse(offset, Refusal::TooLong { limit: self.max_record_bytes }, sink);
-        } else {
-            self.unfit.get_or_insert((offset, bytes));
-        }
+        let refusal = match self.is_refused(bytes) {
+            true => Refusal::TooLong { limit: self.max_record_bytes },
+            false => Refusal::NoRoom(self.room.refusal(bytes)),
+        };
+        self.refuse(offset, refusal, sink);
     }
 }
 
@@ -172,8 +166,11 @@ pub(super) fn carries(error: &io::Error) -> bool {
 
 /// Why the rest of a file is refused, of which `good` bytes could be read.
 pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> Refusal {
-    // The system fails to read; a decoder fails to make sense of what was read.
-    if source.compression == Compression::None || error.raw_os_error().is_some() {
+    // The system fails to read, or the memory has no room; a decoder fails to make sense of what was read.
+    if error.kind() == io::ErrorKind::OutOfMemory
+        || source.compression == Compression::None
+        || error.raw_os_error().is_some()
+    {
         return Refusal::Unreadable(error.to_string());
     }
     let why = match error.kind() {
@@ -189,9 +186,6 @@ pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> 
 /// What is no fault of the file, and ends the run.
 pub(super) fn fault_of_file(source: &Source, fault: ReadFault) -> Result<io::Error> {
     match fault {
-        ReadFault::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-            Err(Error::input(&source.path, error.to_string()))
-        }
         ReadFault::Io(error) if carries(&error) => Err(Error::io(&source.path, "read", error)),
         ReadFault::Io(error) => Ok(error),
         ReadFault::Panic(what) => Err(Error::Worker(what)),
@@ -254,7 +248,7 @@ impl<S: Splitter> Records for Windowed<S> {
                     self.give_back(&mut window);
                     self.window = Some(window);
                 }
-                self.splitter.numbers().check(&self.source)?;
+                self.splitter.numbers().check()?;
             }
             Err(fault) => {
                 let error = fault_of_file(&self.source, fault)?;

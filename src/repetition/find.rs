@@ -14,7 +14,7 @@ use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::output::{DocumentFinding, FindingFiles, FindingWriter, LeftOut};
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::{Input, Record, RecordCost, RecordRoom, Refused, Rejected, RunInputs, Source};
+use crate::read::{Input, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs, Source};
 
 /// What a record takes: its line and its text, and for each word itself, its place, and what it is grouped by; as much again
 /// where buffers grow.
@@ -126,7 +126,7 @@ pub fn find_repetition(request: &RepetitionRequest<'_>, progress: &Arc<Progress>
     let process = peers.map_or(0, |peers| peers.mesh().process());
     let mesh = peers.map(Peers::mesh);
     let survey = Survey { sources, input, workers, memory, mesh, counter: ONLY_SURVEY };
-    let room = survey.room(RECORD, progress)?;
+    let room = survey.room(RECORD, progress);
     let next = AtomicUsize::new(0);
     let reader = || RepetitionReader {
         request,
@@ -191,19 +191,18 @@ impl RepetitionReader<'_> {
 }
 
 impl TextReader for RepetitionReader<'_> {
-    fn read(&mut self, record: &Record<'_>) -> Result<()> {
-        self.tally.documents += 1;
-        self.tally.text_bytes += record.text.len() as u64;
+    fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         if u32::try_from(record.text.len()).is_err() {
             return Err(Error::Limit("a text of 4 GiB or more; shorter ones can be measured".into()));
         }
         let words = self.meter.read(record.text);
-        self.tally.empty += u64::from(words == 0);
         let raw = record.raw.len();
-        if let Some(why) = self.room.refuses(record.position.offset(), raw, record.text.len(), words) {
-            let source = &self.request.sources[record.position.file() as usize];
-            return Err(Error::input(&source.path, why));
+        if let Some(why) = self.room.refuses(raw, record.text.len(), words) {
+            return Ok(Some(Refusal::NoRoom(why)));
         }
+        self.tally.documents += 1;
+        self.tally.text_bytes += record.text.len() as u64;
+        self.tally.empty += u64::from(words == 0);
         let shares = self.meter.measure();
         let mut is_above = false;
         let measures = shares.each().zip(&mut self.tally.above_each).zip(self.request.limits.each());
@@ -217,6 +216,6 @@ impl TextReader for RepetitionReader<'_> {
         if self.room.is_long(raw) {
             self.meter = RepetitionMeter::default();
         }
-        kept
+        kept.map(|()| None)
     }
 }

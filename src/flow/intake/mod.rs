@@ -84,8 +84,6 @@ pub struct Intake {
     room: RecordRoom,
     /// Bytes that the records of a load take until the epoch is done, also where others of the same ids take their place.
     held: u64,
-    /// Where a record stands that does not fit in the memory, and why.
-    unfit: Option<(Position, String)>,
 }
 
 /// Bytes of a record of a load: on its way, and where all of its id are sorted.
@@ -134,7 +132,6 @@ impl Intake {
             failure: None,
             room: RecordRoom::default(),
             held: 0,
-            unfit: None,
         }
     }
 
@@ -161,9 +158,6 @@ impl Intake {
                 WorkItem::Unit(at) => {
                     last = Some(inputs.units[*at].file);
                     inputs.read_unit(*at, &mut earlier, self, progress, &mut |intake: &mut Intake| {
-                        if let Some((position, why)) = intake.unfit.take() {
-                            return Err(Error::input(&inputs.sources[position.file() as usize].path, why));
-                        }
                         intake.stepped(&mut send)
                     })?
                 }
@@ -231,18 +225,6 @@ impl Sink for Intake {
         if self.passes_over(record) {
             return;
         }
-        let is_protected = self.is_protected(record.position);
-        let tally = &mut self.results.tally;
-        let missing_within = u64::from(self.within == Within::Values && record.within.is_none());
-        if is_protected {
-            tally.protected += 1;
-            tally.protected_missing_within += missing_within;
-        } else {
-            tally.text_bytes += record.text.len() as u64;
-            tally.missing_within += missing_within;
-            tally.missing_id += u64::from(record.id.is_none());
-            tally.missing_value += u64::from(self.valued && record.value.is_none() && !record.deleted);
-        }
         let taken = match self.load.take() {
             Some(load) => {
                 let taken = self.change(&*load.0, &load.1, record);
@@ -251,8 +233,10 @@ impl Sink for Intake {
             }
             None => self.arrive(record),
         };
-        if let Err(error) = taken {
-            self.failure.get_or_insert(error);
+        match taken {
+            Ok(None) => self.count(record),
+            Ok(Some(refusal)) => self.refuse(record.position, record.line, refusal),
+            Err(error) => drop(self.failure.get_or_insert(error)),
         }
         // Of what is packed the text may be longer.
         if self.room.is_long(record.raw.len().max(record.text.len())) {
@@ -266,16 +250,32 @@ impl Sink for Intake {
 }
 
 impl Intake {
-    /// A document of a run of its own.
-    fn arrive(&mut self, record: &Record<'_>) -> Result<()> {
+    /// Counts a document that was taken in.
+    fn count(&mut self, record: &Record<'_>) {
+        let is_protected = self.is_protected(record.position);
+        let tally = &mut self.results.tally;
+        let missing_within = u64::from(self.within == Within::Values && record.within.is_none());
+        if is_protected {
+            tally.protected += 1;
+            tally.protected_missing_within += missing_within;
+        } else {
+            tally.text_bytes += record.text.len() as u64;
+            tally.missing_within += missing_within;
+            tally.missing_id += u64::from(record.id.is_none());
+            tally.missing_value += u64::from(self.valued && record.value.is_none() && !record.deleted);
+        }
+    }
+
+    /// A document of a run of its own, or why it is refused.
+    fn arrive(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let is_protected = self.is_protected(record.position);
         let Some(digest) = self.sketcher.read(record.text, record.day) else {
             self.protected_empty += u64::from(is_protected);
             self.results.tally.empty += u64::from(!is_protected);
-            return Ok(());
+            return Ok(None);
         };
-        if !self.has_room(record) {
-            return Ok(());
+        if let Some(refusal) = self.no_room(record) {
+            return Ok(Some(refusal));
         }
         let doc = self.next_doc()?;
         if !is_protected {
@@ -296,11 +296,16 @@ impl Intake {
         if self.has_keys && !self.has_seen(digest) {
             self.sketch(doc, salt.unwrap_or(0));
         }
-        Ok(())
+        Ok(None)
     }
 
-    /// A record of a load.
-    fn change(&mut self, stored: &dyn Stored, keepers: &Keepers, record: &Record<'_>) -> Result<()> {
+    /// A record of a load, or why it is refused.
+    fn change(
+        &mut self,
+        stored: &dyn Stored,
+        keepers: &Keepers,
+        record: &Record<'_>,
+    ) -> Result<Option<Refusal>> {
         let id = id_digest(record.id.as_deref().unwrap_or_default());
         let fingerprint = fingerprint(record, stored.keeps_records());
         let position = record.position.to_bits();
@@ -309,24 +314,24 @@ impl Intake {
             // Nothing else is held of it.
             self.held += CHANGE / 2;
             self.results.tally.unchanged += 1;
-            return Ok(());
+            return Ok(None);
         }
-        let doc = self.next_doc()?;
-        self.segment.push(record)?;
         let salt = self.within.salt(record);
-        if let Some(salt) = salt {
-            self.segment.salt_last(salt);
-        }
         let kind = match self.sketcher.read(record.text, record.day) {
             _ if record.deleted => ChangeKind::Delete,
             Some(digest) => ChangeKind::Text(salt.map_or(digest, |salt| salted(digest, salt))),
             None => ChangeKind::Empty,
         };
+        if let Some(refusal) = self.no_room(record) {
+            return Ok(Some(refusal));
+        }
+        let doc = self.next_doc()?;
+        self.segment.push(record)?;
+        if let Some(salt) = salt {
+            self.segment.salt_last(salt);
+        }
         let digest = if let ChangeKind::Text(digest) = kind { digest } else { 0 };
         self.segment.bring_last(Brought { fingerprint, digest });
-        if !self.has_room(record) {
-            return Ok(());
-        }
         self.tell(Change { id, position, doc: Some(doc), kind });
         self.held += CHANGE + TEXT;
         if kind != ChangeKind::Delete {
@@ -341,7 +346,7 @@ impl Intake {
                 if self.has_keys { self.sketcher.words_and_tokens() } else { (&[][..], &[][..]) };
             keepers.keep(self.worker, |keeper| keeper.text(doc, &KeptText { digest, salt, set, tokens }))?;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Sends what others have to know of a change: of a text the first halves of its id and its digest, as long as nobody asks.
@@ -372,15 +377,10 @@ impl Intake {
         position.file() < self.protected_files
     }
 
-    /// Whether the memory has room for what is made of the text last read; if not, the run ends.
-    fn has_room(&mut self, record: &Record<'_>) -> bool {
+    /// Why the memory has no room for what is made of the text last read, if it has none.
+    fn no_room(&self, record: &Record<'_>) -> Option<Refusal> {
         let (bytes, text) = (record.raw.len(), record.text.len());
-        let refused = self.room.refuses(record.position.offset(), bytes, text, self.sketcher.tokens().len());
-        let fits = refused.is_none();
-        if let Some(why) = refused {
-            self.unfit.get_or_insert((record.position, why));
-        }
-        fits
+        self.room.refuses(bytes, text, self.sketcher.tokens().len()).map(Refusal::NoRoom)
     }
 
     /// Notes what a user is warned about of the text last read.

@@ -190,6 +190,9 @@ pub(in crate::read) fn open_counted(
     source: &Source,
     consumed: Arc<AtomicU64>,
 ) -> io::Result<Box<dyn Read + Send>> {
+    if let Some(why) = &source.too_wide {
+        return Err(io::Error::new(io::ErrorKind::OutOfMemory, why.as_str()));
+    }
     let file = source.open()?.expect(0..source.bytes);
     let file = CountedFile { file, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {

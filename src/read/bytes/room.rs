@@ -179,26 +179,33 @@ impl RecordRoom {
     }
 
     /// Why a record of so many bytes does not fit, and what to do.
-    pub(in crate::read) fn refusal(&self, place: u64, bytes: u64) -> String {
-        self.0.as_ref().map_or_else(String::new, |bound| bound.refusal(place, bytes, bound.cost.of(bytes)))
+    pub(in crate::read) fn refusal(&self, bytes: u64) -> String {
+        self.0.as_ref().map_or_else(String::new, |bound| bound.refusal(bytes, bound.cost.of(bytes)))
     }
 
-    /// Why a long record does not fit, if it does not: it stands at the byte `place`, has so many bytes, of which `text`
-    /// are its text, and so many tokens.
-    pub fn refuses(&self, place: u64, bytes: usize, text: usize, tokens: usize) -> Option<String> {
+    /// That what costs as much as a record of so many bytes does not fit, and what to do.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn advice(&self, bytes: u64) -> String {
+        self.0.as_ref().map_or_else(String::new, |bound| bound.advice(bound.cost.of(bytes)))
+    }
+
+    /// Why a long record does not fit, if it does not: it has so many bytes, of which `text` are its text, and so many tokens.
+    pub fn refuses(&self, bytes: usize, text: usize, tokens: usize) -> Option<String> {
         let bound = self.0.as_ref().filter(|bound| bytes.max(text) > bound.free)?;
         let (bytes, tokens) = (bytes as u64, tokens as u64);
         let cost = bytes + text as u64 + tokens * bound.cost.token;
-        (cost > for_one(bound.memory, bound.workers)).then(|| bound.refusal(place, bytes, cost))
+        (cost > for_one(bound.memory, bound.workers)).then(|| bound.refusal(bytes, cost))
     }
 }
 
 impl Bound {
-    fn refusal(&self, place: u64, bytes: u64, cost: u64) -> String {
+    fn refusal(&self, bytes: u64, cost: u64) -> String {
+        format!("has {bytes} bytes and takes about {} MiB, which {}", (cost >> 20) + 1, self.advice(cost))
+    }
+
+    fn advice(&self, cost: u64) -> String {
         format!(
-            "the record at byte {place} has {bytes} bytes and takes about {} MiB, which do not fit in the memory allowed, {} \
-             MiB: allow about {} MiB with --memory, or have such records refused and counted, with --max-record-bytes",
-            (cost >> 20) + 1,
+            "do not fit in the memory allowed, {} MiB: allow about {} MiB with --memory",
             (self.memory + self.windows) >> 20,
             needed(cost, |memory| for_one(memory, self.workers)) + self.windows.div_ceil(1 << 20),
         )
@@ -326,14 +333,14 @@ mod tests {
                 && room.turn().expect("nobody stops").is_none()
                 && room.most() == usize::MAX
         );
-        assert_eq!(room.refuses(0, usize::MAX, 0, usize::MAX), None);
+        assert_eq!(room.refuses(usize::MAX, 0, usize::MAX), None);
     }
 
     #[test]
     fn texts_of_many_tokens_are_refused_with_what_they_take() {
         let room = RecordRoom::new(Some(64 << 20), 0, 1, COST, &Arc::default());
-        assert_eq!(room.refuses(7, 6 << 20, 6 << 20, 1 << 20), None);
-        let why = room.refuses(7, 6 << 20, 6 << 20, 3 << 20).expect("refused");
-        assert!(why.starts_with("the record at byte 7 has 6291456 bytes"), "{why}");
+        assert_eq!(room.refuses(6 << 20, 6 << 20, 1 << 20), None);
+        let why = room.refuses(6 << 20, 6 << 20, 3 << 20).expect("refused");
+        assert!(why.starts_with("has 6291456 bytes"), "{why}");
     }
 }

@@ -1,5 +1,7 @@
 //! Reading single rows a second time.
 
+use std::io;
+
 use super::columns::dictionary::HeldDictionaries;
 use super::fields::{BatchColumns, FieldWays};
 use super::metadata::layout::ArrowFile;
@@ -22,7 +24,14 @@ pub(super) fn reread(
     let changed = || Error::Changed(source.path.clone());
     // Whether it was a change, and of what, was settled the first time.
     let fields = &Fields { op: None, ..fields.clone() };
-    let otherwise = |error| no_damage(source, error).map_or_else(|error| error, |_| changed());
+    // What had room when it was read first has it again.
+    let otherwise = |error| match no_damage(source, error) {
+        Ok(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+            Error::input(&source.path, error.to_string())
+        }
+        Ok(_) => changed(),
+        Err(error) => error,
+    };
     let file = ArrowFile::open(source).map_err(otherwise)?;
     if file.layout.has_many_batches() {
         file.keep(source);

@@ -155,7 +155,7 @@ impl BatchRows {
                     Err(Refusal::TooLong { limit: self.fields.max_record_bytes })
                 }
                 bytes if bytes > self.fields.room.most() as u64 => {
-                    return Err(Error::input(&self.source.path, self.fields.room.refusal(row, bytes)));
+                    Err(Refusal::NoRoom(self.fields.room.refusal(bytes)))
                 }
                 _ => row_record(&self.fields, position, number, text, others),
             };
@@ -233,23 +233,11 @@ impl Records for BatchRows {
     }
 }
 
-/// An error that is a fault of a file. One of what is between, and of memory that does not do, ends the run.
-///
-/// # Errors
-/// The others.
-pub(super) fn no_damage(source: &Source, error: io::Error) -> Result<io::Error> {
-    match error.kind() {
-        io::ErrorKind::OutOfMemory => Err(Error::input(&source.path, error.to_string())),
-        _ if carries(&error) => Err(Error::io(&source.path, "read", error)),
-        _ => Ok(error),
-    }
-}
-
 /// An error that is a fault of a file, or of the memory, which does not do. One of what is between ends the run.
 ///
 /// # Errors
 /// The others.
-pub(super) fn no_damage_but_room(source: &Source, error: io::Error) -> Result<io::Error> {
+pub(super) fn no_damage(source: &Source, error: io::Error) -> Result<io::Error> {
     if carries(&error) { Err(Error::io(&source.path, "read", error)) } else { Ok(error) }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::rewritten::ArrowSource;
-use super::rows::{no_damage_but_room, said};
+use super::rows::{no_damage, said};
 use super::tables::ArrowTable;
 use crate::error::Result;
 use crate::progress::Progress;
@@ -24,7 +24,7 @@ pub fn undecodable_rows(source: &Source, within: (&RecordRoom, &Progress)) -> Re
             let some = stretch.start - rows.start..stretch.end - rows.start;
             let Err(error) = file.write_batch(batch, &[some], io::empty(), within) else { continue };
             progress.check()?;
-            let why = said(&no_damage_but_room(source, error)?);
+            let why = said(&no_damage(source, error)?);
             found.push(UndecodableRows { rows: stretch, why });
         }
     }
@@ -67,7 +67,7 @@ pub fn unfit_rows(
             }
             let rows = if is_one { tried } else { row..end };
             row = rows.end;
-            found.push(UndecodableRows { rows, why: said(&no_damage_but_room(source, error)?) });
+            found.push(UndecodableRows { rows, why: said(&no_damage(source, error)?) });
             // What was decoded of a dictionary may be wrong.
             table = ArrowTable::open(source, room)?;
             alone = false;

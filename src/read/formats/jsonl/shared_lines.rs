@@ -37,7 +37,7 @@ impl SharedLines {
             self.lines.numbers.too_long(start, length, sink);
         }
         self.lines.lines(taken.offset, &taken.bytes, sink);
-        self.lines.numbers.check(source)?;
+        self.lines.numbers.check()?;
         if let Some((start, good, fault)) = taken.fault {
             let error = fault_of_file(source, fault)?;
             self.lines.numbers.refuse(start, refusal_of_rest(source, good, &error), sink);

@@ -114,6 +114,10 @@ impl Boundaries for PageEnds {
         false
     }
 
+    fn is_complete(&self, _: &[u8]) -> bool {
+        self.place == WikiPlace::Behind
+    }
+
     fn has_header(&self) -> bool {
         false
     }

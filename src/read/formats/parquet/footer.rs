@@ -101,6 +101,14 @@ impl Layout {
             if group.num_columns() != schema.num_columns() {
                 return Err(damaged("a row group that does not have the columns of the schema"));
             }
+            let miscounts = |(at, chunk): (usize, &ColumnChunkMetaData)| {
+                let values = u64::try_from(chunk.num_values()).unwrap_or(u64::MAX);
+                let is_list = schema.column(at).max_rep_level() > 0;
+                values < rows || values > rows && (!is_list || rows == 0)
+            };
+            if group.columns().iter().enumerate().any(miscounts) {
+                return Err(damaged(format!("a row group of {rows} rows with a column of another number")));
+            }
             let chunks: Vec<Chunk> =
                 group.columns().iter().map(|chunk| Chunk::of(chunk, bytes)).collect::<Result<_>>()?;
             if rows > 0 && chunks.is_empty() {
@@ -114,6 +122,10 @@ impl Layout {
             if first > most {
                 return Err(damaged(format!("{first} rows or more in {bytes} bytes; {most} are allowed")));
             }
+        }
+        if u64::try_from(metadata.file_metadata().num_rows()) != Ok(first) {
+            let said = metadata.file_metadata().num_rows();
+            return Err(damaged(format!("a footer of {said} rows, with row groups of {first}")));
         }
         Ok(Layout { schema, groups })
     }
@@ -245,4 +257,49 @@ fn children(compact: &mut Compact<'_>) -> Result<usize> {
         }
     }
     Ok(children)
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::column::writer::ColumnWriter;
+    use parquet::file::metadata::{FileMetaData, RowGroupMetaData};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+
+    /// The footer of a file of one row group, and its bytes.
+    fn footer_of(rows: i32) -> (ParquetMetaData, u64) {
+        let schema = Arc::new(parse_message_type("message rows { required int32 a; }").expect("a schema"));
+        let properties = Arc::new(WriterProperties::default());
+        let mut writer = SerializedFileWriter::new(Vec::new(), schema, properties).expect("a writer");
+        let mut group = writer.next_row_group().expect("a group");
+        let mut column = group.next_column().expect("a column").expect("one");
+        let ColumnWriter::Int32ColumnWriter(to) = column.untyped() else { panic!("a column of numbers") };
+        to.write_batch(&(0..rows).collect::<Vec<_>>(), None, None).expect("written");
+        column.close().expect("closed");
+        group.close().expect("closed");
+        (writer.finish().expect("a footer"), writer.bytes_written() as u64)
+    }
+
+    /// A footer that says other numbers of rows than its row groups and their columns have would lose rows without a word.
+    #[test]
+    fn numbers_of_rows_that_differ_are_refused() {
+        let (metadata, bytes) = footer_of(3);
+        let with = |rows: i64, group_rows: i64| {
+            let of = metadata.file_metadata();
+            let columns = of.schema_descr_ptr();
+            let file = FileMetaData::new(of.version(), rows, None, None, columns, None);
+            let change =
+                |group: &RowGroupMetaData| group.clone().into_builder().set_num_rows(group_rows).build();
+            let groups =
+                metadata.row_groups().iter().map(change).collect::<Result<Vec<_>>>().expect("groups");
+            Layout::of(&ParquetMetaData::new(file, groups), bytes).map(|layout| layout.rows())
+        };
+        assert_eq!(with(3, 3).expect("as it was"), 3);
+        for (rows, group_rows) in [(3, 2), (2, 2), (2, 3), (4, 3), (4, 4), (0, 3), (0, 0), (-1, 3)] {
+            assert!(with(rows, group_rows).is_err(), "{rows} rows, {group_rows} of the row group");
+        }
+    }
 }

@@ -53,7 +53,7 @@ pub(super) fn reread(
             read => read,
         };
         let cells = cells.map_err(|error| match rows.memory.unfit() {
-            Some(bytes) => Error::input(&source.path, no_room(first, bytes)),
+            Some(bytes) => Error::input(&source.path, no_room(first, bytes, &fields.room)),
             None => otherwise(error),
         })?;
         let next = first + cells.texts.len() as u64;

@@ -8,10 +8,11 @@ use super::cell::Cell;
 use super::fields::{FIELDS, FieldColumns, Leaves, StepCells};
 use super::footer::ParquetFile;
 use super::guard::between;
-use super::pages::UnitMemory;
+use super::pages::{PART, UnitMemory};
 use crate::document::Position;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::printable::printable;
+use crate::read::bytes::RecordRoom;
 use crate::read::codec::Records;
 use crate::read::date::Day;
 use crate::read::field::Fields;
@@ -38,6 +39,8 @@ pub(super) struct RowRecords {
     end: u64,
     count: u32,
     text_bytes: u64,
+    /// Bytes of texts since the columns hold a long page.
+    since: u64,
 }
 
 impl RowRecords {
@@ -55,6 +58,20 @@ impl RowRecords {
             end: unit.end.min(source.length()),
             count: 0,
             text_bytes: 0,
+            since: 0,
+        }
+    }
+
+    /// Whether the columns hold a long page: other workers wait for their turn.
+    fn holds_long(&self) -> bool {
+        self.columns.as_ref().is_some_and(FieldColumns::is_long)
+    }
+
+    /// Lets others have long pages, unless one is held.
+    fn give_back(&mut self) {
+        if !self.holds_long() {
+            self.since = 0;
+            self.memory.give_back();
         }
     }
 
@@ -134,7 +151,7 @@ impl RowRecords {
         match between(&self.source.path, error) {
             Ok(error) => Err(error),
             Err(error) => match self.memory.unfit() {
-                Some(bytes) => Err(Error::input(&self.source.path, no_room(self.row, bytes))),
+                Some(bytes) => Ok(no_room(self.row, bytes, &self.fields.room)),
                 None => Ok(said(&error)),
             },
         }
@@ -152,13 +169,14 @@ impl RowRecords {
             let outcome = match bytes {
                 bytes if bytes > longest => Err(Refusal::TooLong { limit: self.fields.max_record_bytes }),
                 bytes if bytes > self.fields.room.most() as u64 => {
-                    return Err(Error::input(&self.source.path, self.fields.room.refusal(row, bytes)));
+                    Err(Refusal::NoRoom(self.fields.room.refusal(bytes)))
                 }
                 _ => row_record(&self.fields, position, number, text, others),
             };
             match outcome {
                 Ok(record) => {
                     self.text_bytes += record.text.len() as u64;
+                    self.since += record.text.len() as u64;
                     sink.document(&record);
                 }
                 Err(refusal) => sink.refuse(position, number, refusal),
@@ -184,16 +202,15 @@ impl Records for RowRecords {
                 Err(why) => self.refuse(end, why, sink),
             }
         }
-        if !self.columns.as_ref().is_some_and(FieldColumns::is_long) {
-            self.memory.give_back();
-        }
+        self.give_back();
         if self.row < self.end {
             return Ok(true);
         }
-        if self.columns.as_ref().is_some_and(FieldColumns::is_long) {
+        // A long page is read on by the next unit, rather than unpacked again for it; others wait no longer than for about one.
+        if self.holds_long() && self.since >= self.memory.longest() {
             self.columns = None;
+            self.give_back();
         }
-        self.memory.give_back();
         if self.end == self.source.length() {
             self.source.cuts.kept.forget();
         }
@@ -201,7 +218,7 @@ impl Records for RowRecords {
     }
 
     fn can_go_on(&self) -> bool {
-        self.columns.as_ref().is_some_and(|columns| !columns.is_long())
+        self.columns.is_some()
     }
 
     fn go_on(&mut self, unit: &Unit) -> bool {
@@ -278,11 +295,11 @@ fn deletes(op: &Cell) -> std::result::Result<bool, Refusal> {
 }
 
 /// Why a page does not fit in the memory, and what to do.
-pub(super) fn no_room(row: u64, bytes: u64) -> String {
+pub(super) fn no_room(row: u64, bytes: u64, room: &RecordRoom) -> String {
+    let advice = room.advice(bytes.div_ceil(PART as u64));
     format!(
-        "the page with row {} has {bytes} bytes, which do not fit in the memory allowed: allow more with --memory, or write \
-         the file with smaller pages",
-        row + 1,
+        "the page with row {} has {bytes} bytes, which {advice}, or write the file with smaller pages",
+        row + 1
     )
 }
 

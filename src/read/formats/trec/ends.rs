@@ -157,6 +157,10 @@ impl Boundaries for DocEnds {
         false
     }
 
+    fn is_complete(&self, bytes: &[u8]) -> bool {
+        CLOSINGS.iter().any(|closing| bytes.trim_ascii_end().ends_with(closing))
+    }
+
     fn has_header(&self) -> bool {
         false
     }

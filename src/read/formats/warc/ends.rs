@@ -147,6 +147,10 @@ impl<H: RecordHead> Boundaries for StretchEnds<H> {
         !self.document
     }
 
+    fn is_complete(&self, _: &[u8]) -> bool {
+        self.place == StretchPlace::Behind
+    }
+
     fn has_header(&self) -> bool {
         false
     }

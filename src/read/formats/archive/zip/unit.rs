@@ -130,10 +130,7 @@ impl ZipUnit {
                 self.parser.record(position, number, member)
             }
             Err(MemberFault::Refused(refusal)) => Err(refusal),
-            Err(MemberFault::NoRoom) => {
-                let refusal = self.fields.room.refusal(entry.start.unwrap_or_default(), entry.unpacked);
-                return Err(Error::input(&self.source.path, refusal));
-            }
+            Err(MemberFault::NoRoom) => Err(Refusal::NoRoom(self.fields.room.refusal(entry.unpacked))),
             Err(MemberFault::System(error)) => {
                 let error = no_damage(&self.source, error)?.to_string();
                 Err(Refusal::Malformed(format!("it cannot be read: {}", printable(&error))))

@@ -13,7 +13,7 @@ use super::columns::dictionary::{Dictionaries, HeldDictionaries};
 use super::fields::batch_head;
 use super::metadata::flat::damaged;
 use super::metadata::layout::ArrowFile;
-use super::rows::{no_damage_but_room, said};
+use super::rows::{no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::MAX_VALUE_BYTES;
 use crate::progress::Progress;
@@ -71,7 +71,7 @@ pub fn unfit_objects(
         match made {
             Ok(()) => found.append(&mut unfit),
             Err(BatchFault::Batch(error)) => {
-                let why = said(&no_damage_but_room(source, error)?);
+                let why = said(&no_damage(source, error)?);
                 found.push(UndecodableRows { rows: of_batch, why });
                 // What was decoded of a dictionary may be wrong.
                 rows.dictionaries = HeldDictionaries::default();
@@ -88,7 +88,7 @@ fn is_unfit(error: &io::Error) -> bool {
 
 /// What is wrong, for people.
 fn failed(source: &Source, error: io::Error) -> Error {
-    match no_damage_but_room(source, error) {
+    match no_damage(source, error) {
         Err(error) => error,
         Ok(error) => Error::undecodable(&source.shown, told(&error)),
     }

@@ -12,7 +12,7 @@ use super::columns::batch::BatchWalk;
 use super::metadata::flat::{FlatTable, damaged};
 use super::metadata::layout::{ArrowFile, BLOCK, BatchPlace, MAGIC};
 use super::metadata::message::{BatchHead, Brings, END, MessageHead, MessagePlace, read_exact};
-use super::rows::{no_damage_but_room, said};
+use super::rows::{no_damage, said};
 use crate::error::Error;
 use crate::progress::Progress;
 use crate::read::bytes::RecordRoom;
@@ -77,7 +77,7 @@ impl ArrowSource {
 
     /// What is wrong with a source, for people.
     pub fn failed(source: &Source, error: io::Error) -> Error {
-        match no_damage_but_room(source, error) {
+        match no_damage(source, error) {
             Ok(error) => {
                 let why = said(&error);
                 // A copy of a file in an archive is gone when this is read.

@@ -28,7 +28,7 @@ use super::metadata::carried::CARRIED_SCHEMA;
 use super::metadata::flat::damaged;
 use super::metadata::layout::{ArrowFile, BatchPlace};
 use super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
-use super::rows::{no_damage_but_room, said};
+use super::rows::{no_damage, said};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_VALUE_BYTES, sized};
 use crate::read::bytes::{RecordRoom, Turn};
@@ -266,7 +266,7 @@ fn told(what: &str) -> String {
 }
 
 fn failed(source: &Source, error: io::Error) -> Error {
-    match no_damage_but_room(source, error) {
+    match no_damage(source, error) {
         Ok(error) => Error::undecodable(&source.shown, told(&said(&error))),
         Err(error) => error,
     }

@@ -11,7 +11,7 @@ use crate::read::bytes::{RecordRoom, Turn};
 
 /// How much less a page costs than a record of as many bytes: it is held twice while it is decompressed, and of its records
 /// one at a time is sketched.
-const PART: usize = 2;
+pub(in crate::read::formats::parquet) const PART: usize = 2;
 
 /// How often what is encoded is in memory, a page of it or a longer row: as it is encoded, behind its levels, and compressed.
 const ENCODED: u64 = 3;
@@ -48,6 +48,8 @@ pub(in crate::read::formats::parquet) struct UnitMemory {
     record: usize,
     /// The right to have long pages.
     turn: Mutex<Option<Turn>>,
+    /// Bytes of the longest page since then.
+    longest: AtomicU64,
     /// Bytes of a page that the memory has no room for.
     unfit: AtomicU64,
     /// Bytes that the pages of all columns take, where they are written again.
@@ -153,6 +155,7 @@ impl UnitMemory {
             most: max_record_bytes.saturating_add(MAX_PAGE_BYTES),
             record: max_record_bytes,
             turn: Mutex::default(),
+            longest: AtomicU64::default(),
             unfit: AtomicU64::default(),
             rewritten: AtomicU64::default(),
             batch: AtomicU64::new(1),
@@ -220,8 +223,14 @@ impl UnitMemory {
         }
     }
 
+    /// Bytes of the longest page since there was a turn.
+    pub(in crate::read::formats::parquet) fn longest(&self) -> u64 {
+        self.longest.load(Ordering::Relaxed)
+    }
+
     /// Lets others have long pages.
     pub(in crate::read::formats::parquet) fn give_back(&self) {
+        self.longest.store(0, Ordering::Relaxed);
         self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
@@ -272,6 +281,7 @@ impl HeldPages {
         self.long[usize::from(values.is_some())].store(long, Ordering::Relaxed);
         if long {
             unit.await_turn();
+            unit.longest.fetch_max(bytes as u64, Ordering::Relaxed);
         }
         Ok(())
     }

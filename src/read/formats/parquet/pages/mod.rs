@@ -20,7 +20,7 @@ use parquet::schema::types::ColumnDescPtr;
 pub use self::dictionary::StoredDictionary;
 use self::encoded::{check_counts, check_levels, longest_row, nulls};
 use self::header::{Contents, PageHeader};
-pub(super) use self::memory::{HeldPages, PageUse, ROWS_OF_LISTS, UnitMemory};
+pub(super) use self::memory::{HeldPages, PART, PageUse, ROWS_OF_LISTS, UnitMemory};
 use self::memory::{LongestRow, PageSize};
 use self::unpack::Unpacker;
 use super::footer::{Chunk, read_exact};
