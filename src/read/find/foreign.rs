@@ -1,6 +1,6 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
-use crate::read::head::{FileHead, begins_arrow_stream};
+use crate::read::head::{FileHead, begins_arrow_stream, behind_prolog};
 use crate::read::payload::PackageKind;
 
 /// A format that is not read.
@@ -102,6 +102,19 @@ const MISNAMED: Foreign = Foreign {
     name: "text",
     instead: "fetch or copy it again, or leave it out; --input-format text reads it as one text",
 };
+/// What is no text in a set of 8-bit characters, and has no mark that says of which set it is.
+const NUL: Foreign = Foreign {
+    magic: b"\0",
+    name: "binary, or UTF-16 without its mark",
+    instead: "make UTF-8 of it, as iconv -f UTF-16LE -t UTF-8 does, or leave it out",
+};
+/// Pictures and lists of news without the declaration of XML.
+const MARKUP: Foreign = Foreign { magic: b"<", name: "XML", instead: CONVERT };
+/// How those begin.
+const ROOTS: [&[u8]; 4] = [b"<svg", b"<rss", b"<feed", b"<rdf:RDF"];
+/// Printed pages.
+const POSTSCRIPT: Foreign =
+    Foreign { magic: b"%!PS", name: "PostScript", instead: "make a PDF of it, as ps2pdf does" };
 /// An array of records.
 const ARRAY: Foreign =
     Foreign { magic: b"[", name: "JSON array", instead: "make it JSON Lines, as jq -c '.[]' does" };
@@ -144,7 +157,10 @@ impl Foreign {
         let is_no_text = || head.extension().is_some_and(|end| NO_TEXT.contains(&end));
         match head.content() {
             content if content.starts_with(POINTER_LINE) => Some(POINTER),
+            content if is_plain && has_nul(content) => Some(NUL),
             _ if head.is_called_text() => None,
+            content if is_plain && is_markup(content) => Some(MARKUP),
+            content if is_plain && content.starts_with(POSTSCRIPT.magic) => Some(POSTSCRIPT),
             content if is_plain && content.starts_with(MMDF.magic) => Some(MMDF),
             content if is_plain && content.starts_with(OF_CR.magic) && is_of_cr(content) => Some(OF_CR),
             _ if is_plain && (is_no_text() || head.is_called_compressed_only()) => Some(MISNAMED),
@@ -219,6 +235,16 @@ impl Foreign {
         }
         format!("a file in the format {}, which alike does not read as it is; {}", self.name, self.instead)
     }
+}
+
+/// Whether it has a zero byte, and no mark that says why.
+fn has_nul(content: &[u8]) -> bool {
+    !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && content.contains(&0)
+}
+
+/// Whether it is XML that is no text.
+fn is_markup(content: &[u8]) -> bool {
+    ROOTS.iter().any(|root| behind_prolog(content).starts_with(root))
 }
 
 /// Whether the lines of an mbox end in CR, by its first ones: its second begins with the name of a header.

@@ -10,10 +10,11 @@ use parquet::data_type::{
 };
 use parquet::errors::Result as ColumnsResult;
 
+use super::footer::ParquetFile;
 use super::guard::between;
 use super::rewritten::{ColumnRows, ParquetSource};
 use super::rows::said;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::printable::printable;
 use crate::progress::Progress;
 use crate::read::bytes::RecordRoom;
@@ -31,7 +32,13 @@ pub fn undecodable_rows(
     whole_groups: bool,
     (room, progress): (&RecordRoom, &Progress),
 ) -> Result<Vec<UndecodableRows>> {
-    let file = ParquetSource::open_within(source, room)?;
+    let file = match (ParquetSource::open_within(source, room), ParquetFile::open(source)) {
+        // There is more in a footer than reading asks for.
+        (Err(Error::Undecodable { reason, .. }), Ok(read)) => {
+            return Ok(vec![UndecodableRows { rows: 0..read.layout.rows(), why: reason }]);
+        }
+        (opened, _) => opened?,
+    };
     let mut found = Vec::new();
     for (group, rows) in file.groups().enumerate() {
         let stretches = if whole_groups { vec![rows.clone()] } else { source.stretches(&rows) };

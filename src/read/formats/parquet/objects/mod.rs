@@ -60,8 +60,8 @@ pub fn row_objects(
     Ok(())
 }
 
-/// The rows of a source that have no room to be decoded or written as such objects: a row whose object is too long, or all of a row group
-/// whose pages are.
+/// The rows of a source that have no room to be decoded or written as such objects, or cannot be: a row whose object is too long, or all
+/// of a row group whose pages are.
 ///
 /// # Errors
 /// Those of [`row_objects`].
@@ -84,7 +84,11 @@ pub fn unfit_objects(
             Err(ObjectFault::Unfit(error)) => {
                 found.push(UndecodableRows { rows: stretch, why: super::rows::said(&error) });
             }
-            Err(fault) => return Err(rows.told(fault)),
+            Err(fault) => match rows.told(fault) {
+                // What rows are decoded by is not what columns are.
+                Error::Undecodable { reason, .. } => found.push(UndecodableRows { rows: stretch, why: reason }),
+                other => return Err(other),
+            },
         }
     }
     Ok(found)
