@@ -84,14 +84,15 @@ pub fn written_day(day: i32) -> String {
     date_of(day).map_or_else(|| day.to_string(), |date| date.to_string())
 }
 
-/// A moment in nanoseconds since 1970-01-01 as ISO 8601 has it: `2024-03-10T12:00:00.5Z`; none of a year beyond 9999.
+/// A moment in nanoseconds since 1970-01-01 as ISO 8601 has it: `2024-03-10T12:00:00.5Z`, without the `Z` if it is not of UTC, but
+/// what a clock shows somewhere; none of a year beyond 9999.
 #[cfg(any(feature = "parquet", test))]
-pub fn written_moment(nanoseconds: i128) -> Option<String> {
+pub fn written_moment(nanoseconds: i128, utc: bool) -> Option<String> {
     const SECOND: i128 = 1_000_000_000;
     let second = i64::try_from(nanoseconds.div_euclid(SECOND)).ok()?;
     let since = SignedDuration::new(second, nanoseconds.rem_euclid(SECOND) as i32);
     let time = Date::constant(1970, 1, 1).to_datetime(Time::midnight()).checked_add(since).ok()?;
-    Some(format!("{time}Z"))
+    Some(format!("{time}{}", if utc { "Z" } else { "" }))
 }
 
 /// A time of a day in nanoseconds as ISO 8601 has it: `12:00:00.5`; none beyond the day.
@@ -189,12 +190,13 @@ mod tests {
     fn moments_are_written_to_the_end_of_the_year_9999() {
         for at in [0, -1, 1_500_000_000, -62_135_596_800_000_000_000, 1_709_985_600_123_456_789_i128] {
             let want = Timestamp::from_nanosecond(at).expect("a time").to_string();
-            assert_eq!(written_moment(at), Some(want));
+            assert_eq!(written_moment(at, false), want.strip_suffix('Z').map(str::to_owned));
+            assert_eq!(written_moment(at, true), Some(want));
         }
         let last = 253_402_300_799_999_999_000;
-        assert_eq!(written_moment(last).as_deref(), Some("9999-12-31T23:59:59.999999Z"));
+        assert_eq!(written_moment(last, true).as_deref(), Some("9999-12-31T23:59:59.999999Z"));
         assert_eq!(
-            (written_moment(last + 1_000), written_moment(i128::MAX), written_moment(i128::MIN)),
+            (written_moment(last + 1_000, true), written_moment(i128::MAX, true), written_moment(i128::MIN, true)),
             (None, None, None)
         );
     }

@@ -103,7 +103,7 @@ pub(in crate::read::formats::arrow) fn fixed_cell(bytes: &[u8], meaning: FixedMe
             let days = whole(bytes, true);
             Cell::Moment(days as f64 * DAY as f64, days)
         }
-        FixedMeaning::Moments(second) => {
+        FixedMeaning::Moments { second, .. } => {
             let at = whole(bytes, true);
             Cell::Moment(at as f64 / second as f64, at.div_euclid(second).div_euclid(DAY))
         }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn moments_are_in_their_day() {
-        let before = fixed_cell(&(-1i64).to_le_bytes(), FixedMeaning::Moments(1_000_000_000));
+        let before = fixed_cell(&(-1i64).to_le_bytes(), FixedMeaning::Moments { second: 1_000_000_000, utc: true });
         assert_eq!(before.day(), Day::Known(-1));
         assert_eq!(fixed_cell(&19_723i32.to_le_bytes(), FixedMeaning::Days).day(), Day::Known(19_723));
         let price = fixed_cell(&(-1250i64).to_le_bytes(), FixedMeaning::Decimal(2));

@@ -74,8 +74,11 @@ pub(in crate::read::formats::arrow) enum FixedMeaning {
     Real,
     /// Days since 1970-01-01.
     Days,
-    /// Moments since 1970-01-01, so many in a second.
-    Moments(i64),
+    /// Moments since 1970-01-01: `second` of them are a second. Those that are not `utc` are what a clock shows somewhere.
+    Moments {
+        second: i64,
+        utc: bool,
+    },
     /// Times of a day, so many in a second.
     Times(i64),
     /// Lengths of time.
@@ -205,13 +208,16 @@ fn kind(number: u8, of: FlatTable<'_>) -> io::Result<ArrowKind> {
         },
         8 => match of.short(0, 1)? {
             0 => Fixed(4, FixedMeaning::Days),
-            _ => Fixed(8, FixedMeaning::Moments(1_000)),
+            _ => Fixed(8, FixedMeaning::Moments { second: 1_000, utc: false }),
         },
         9 => {
             let width = if of.int(1, 32)? == 64 { 8 } else { 4 };
             Fixed(width, FixedMeaning::Times(per_second(of.short(0, 1)?)?))
         }
-        10 => Fixed(8, FixedMeaning::Moments(per_second(of.short(0, 0)?)?)),
+        10 => {
+            let second = per_second(of.short(0, 0)?)?;
+            Fixed(8, FixedMeaning::Moments { second, utc: of.text(1)?.is_some_and(|zone| !zone.is_empty()) })
+        }
         11 => match of.short(0, 0)? {
             unit @ 0..=2 => Fixed(4 << unit, FixedMeaning::Interval),
             unit => return Err(damaged(format!("an interval of the unit {unit}"))),

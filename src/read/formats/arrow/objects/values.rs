@@ -237,7 +237,7 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
             Ok(day) => write_json(&written_day(day), out),
             Err(_) => write_json(&integer(bytes, true), out),
         },
-        FixedMeaning::Moments(second) => write_moment(integer(bytes, true), second.into(), out),
+        FixedMeaning::Moments { second, utc } => write_moment(integer(bytes, true), (second.into(), utc), out),
         FixedMeaning::Times(second) => write_time(integer(bytes, true), second.into(), out),
         FixedMeaning::Decimal(scale) => match digits(bytes) {
             Some(digits) => {
@@ -278,8 +278,8 @@ fn written_length(bytes: &[u8]) -> usize {
 }
 
 /// A moment, or what stands for it where it is beyond all years.
-fn write_moment(at: i128, second: i128, out: &mut Vec<u8>) {
-    match written_moment(at.saturating_mul(1_000_000_000 / second)) {
+fn write_moment(at: i128, (second, utc): (i128, bool), out: &mut Vec<u8>) {
+    match written_moment(at.saturating_mul(1_000_000_000 / second), utc) {
         Some(time) => write_json(&time, out),
         None => write_json(&at, out),
     }
@@ -347,10 +347,10 @@ mod tests {
         assert_eq!(written(&f64::NAN.to_le_bytes(), FixedMeaning::Real), "null");
         assert_eq!(written(&19_723i32.to_le_bytes(), FixedMeaning::Days), "\"2024-01-01\"");
         let moment = 1_704_067_200_000_000_001i64.to_le_bytes();
-        assert_eq!(
-            written(&moment, FixedMeaning::Moments(1_000_000_000)),
-            "\"2024-01-01T00:00:00.000000001Z\""
-        );
+        for (utc, mark) in [(true, "Z"), (false, "")] {
+            let written = written(&moment, FixedMeaning::Moments { second: 1_000_000_000, utc });
+            assert_eq!(written, format!("\"2024-01-01T00:00:00.000000001{mark}\""));
+        }
         assert_eq!(written(&61i32.to_le_bytes(), FixedMeaning::Times(1)), "\"00:01:01\"");
         assert_eq!(written(&90_000i32.to_le_bytes(), FixedMeaning::Times(1)), "90000");
         assert_eq!(written(&[0xff, 0], FixedMeaning::Bytes), "\"ff00\"");

@@ -183,8 +183,8 @@ fn kind(number: u8, of: FlatTable<'_>, laid: ArrowKind) -> io::Result<DeclaredKi
             FixedMeaning::Unsigned => DeclaredKind::Whole { width, signed: false },
             FixedMeaning::Real => DeclaredKind::Real(width),
             FixedMeaning::Days => DeclaredKind::Days,
-            FixedMeaning::Moments(_) if number == 8 => DeclaredKind::DaysInMillis,
-            FixedMeaning::Moments(second) => {
+            FixedMeaning::Moments { .. } if number == 8 => DeclaredKind::DaysInMillis,
+            FixedMeaning::Moments { second, .. } => {
                 let zone = of.text(1)?.filter(|zone| !zone.is_empty());
                 DeclaredKind::Moment { second, zone: zone.map(str::to_owned) }
             }

@@ -296,7 +296,8 @@ fn write_value(value: &Field, of: &Type, out: &mut ObjectBytes<'_>) {
     match value {
         Field::Null => out.extend_from_slice(b"null"),
         Field::Bytes(bytes) => match (julian(of, bytes.data()), uuid(of, bytes.data())) {
-            (Some(at), _) => write_time(at, 1, written_moment, out),
+            // Nobody says of which zone they are.
+            (Some(at), _) => write_time(at, 1, written_local, out),
             (_, Some(text)) => write_text(&text, out),
             _ => write_bytes(bytes.data(), out),
         },
@@ -308,11 +309,11 @@ fn write_value(value: &Field, of: &Type, out: &mut ObjectBytes<'_>) {
         Field::Date(day) => write_text(&written_day(*day), out),
         Field::TimeMillis(at) => write_time((*at).into(), 1_000_000, written_time, out),
         Field::TimeMicros(at) => write_time((*at).into(), 1_000, written_time, out),
-        Field::TimestampMillis(at) => write_time((*at).into(), 1_000_000, written_moment, out),
-        Field::TimestampMicros(at) => write_time((*at).into(), 1_000, written_moment, out),
+        Field::TimestampMillis(at) => write_time((*at).into(), 1_000_000, moment_of(of), out),
+        Field::TimestampMicros(at) => write_time((*at).into(), 1_000, moment_of(of), out),
         Field::Long(at) => match within(of, |_| false).get_basic_info().logical_type_ref() {
             Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS => {
-                write_time((*at).into(), 1, written_moment, out);
+                write_time((*at).into(), 1, moment_of(of), out);
             }
             Some(LogicalType::Time(time)) if time.unit == TimeUnit::NANOS => {
                 write_time((*at).into(), 1, written_time, out);
@@ -363,6 +364,22 @@ fn fields(of: &Type) -> &[TypePtr] {
 fn uuid(of: &Type, bytes: &[u8]) -> Option<String> {
     let is_one = within(of, |_| false).get_basic_info().logical_type_ref() == Some(&LogicalType::Uuid);
     written_uuid(bytes).filter(|_| is_one)
+}
+
+fn written_utc(nanoseconds: i128) -> Option<String> {
+    written_moment(nanoseconds, true)
+}
+
+fn written_local(nanoseconds: i128) -> Option<String> {
+    written_moment(nanoseconds, false)
+}
+
+/// How moments of a type are written. Those of the older types are of UTC (LogicalTypes.md, "Timestamp").
+fn moment_of(of: &Type) -> fn(i128) -> Option<String> {
+    match within(of, |_| false).get_basic_info().logical_type_ref() {
+        Some(LogicalType::Timestamp(time)) if !time.is_adjusted_to_u_t_c => written_local,
+        _ => written_utc,
+    }
 }
 
 /// The nanoseconds since 1970-01-01 of a moment of INT96.
