@@ -210,6 +210,12 @@ pub trait Boundaries: Send {
         false
     }
 
+    /// Where bytes are missing behind a record that is complete: begins with the next one. Whether it can, because how a record begins
+    /// shows what it is.
+    fn begins_anew(&mut self) -> bool {
+        false
+    }
+
     /// What a file ends with that is put together of records.
     fn file_end(&self) -> &'static [u8] {
         b""

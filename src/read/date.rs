@@ -196,7 +196,11 @@ mod tests {
         let last = 253_402_300_799_999_999_000;
         assert_eq!(written_moment(last, true).as_deref(), Some("9999-12-31T23:59:59.999999Z"));
         assert_eq!(
-            (written_moment(last + 1_000, true), written_moment(i128::MAX, true), written_moment(i128::MIN, true)),
+            (
+                written_moment(last + 1_000, true),
+                written_moment(i128::MAX, true),
+                written_moment(i128::MIN, true)
+            ),
             (None, None, None)
         );
     }

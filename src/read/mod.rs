@@ -32,7 +32,7 @@ mod tests;
 
 pub use bytes::{
     CountedWrite, InputFile, PackedMember, RecordCost, RecordRoom, admit_read_ahead, admit_windows,
-    file_digest, file_digests, open_decompressed, packed_members, read_short,
+    file_digest, file_digests, open_decompressed, open_decompressed_again, packed_members, read_short,
 };
 pub use codec::{Boundaries, Describer};
 pub use date::{Day, day, month_of, written_month};

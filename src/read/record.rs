@@ -154,6 +154,8 @@ pub enum Refusal {
     },
     /// The memory allowed has no room for the record: what it takes, and what to do.
     NoRoom(String),
+    /// Compressed data was damaged: how. What stands behind it was read.
+    PassedOver(String),
     /// Compressed data ends too early or is damaged: the reason. Nothing after it was read.
     Truncated(String),
     /// The file cannot be opened or read on: the reason. Nothing after it was read.
@@ -168,9 +170,16 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether such a record stays in the files that are written: it is none that is broken, and nothing is known against it.
+    /// Whether such a record stays in the files that are written: it is none that is broken, and nothing is known against it. Where
+    /// damage was passed over there is none: what stands at its place is the next one.
     pub fn stays(&self) -> bool {
-        matches!(self, Refusal::NoTextIn(_) | Refusal::NotUnpacked(_) | Refusal::NotExtracted(_))
+        matches!(
+            self,
+            Refusal::NoTextIn(_)
+                | Refusal::NotUnpacked(_)
+                | Refusal::NotExtracted(_)
+                | Refusal::PassedOver(_)
+        )
     }
 
     /// The refusal of a record that has `keys`, and so many more, but not the text's.
@@ -223,6 +232,7 @@ impl Refusal {
             Refusal::TooLong { .. } => "too long",
             Refusal::TooManyWords { .. } => "too many words",
             Refusal::NoRoom(_) => "no room",
+            Refusal::PassedOver(_) => "damaged",
             Refusal::Truncated(_) => "truncated or damaged",
             Refusal::Unreadable(_) => "unreadable",
             Refusal::Rows { .. } => "unreadable rows",
@@ -305,6 +315,7 @@ impl fmt::Display for Refusal {
                 "more than the {limit} words allowed of a record, one for {BYTES_OF_WORD} bytes of --max-record-bytes"
             ),
             Refusal::NoRoom(why) => f.write_str(why),
+            Refusal::PassedOver(why) => write!(f, "damaged, and passed over: {why}"),
             Refusal::Truncated(why) => {
                 write!(f, "truncated or damaged; nothing from here on was read: {why}")
             }

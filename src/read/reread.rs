@@ -54,7 +54,7 @@ pub fn reread_records(
     if let Some(reread) = codec(source.format).rereader() {
         return reread(source, file, offsets, fields, each);
     }
-    let window = Window::open(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
+    let window = Window::open_again(source, 0).map_err(|error| Error::io(&source.path, "read", error))?;
     let codec = codec(source.format);
     let mut again = Again { source, window, boundaries: codec.boundaries(), step: FIRST };
     let changed = || Error::Changed(source.path.clone());

@@ -171,6 +171,10 @@ impl Splitter for StretchSplitter {
         !last
     }
 
+    fn goes_on(&mut self) -> bool {
+        self.skipping.is_none() && self.ends.begins_anew()
+    }
+
     fn cut_off(&mut self, window: &mut Window, span: &mut Span, sink: &mut dyn Sink) -> Option<u64> {
         if !self.complete(window, span, sink) {
             return None;

@@ -5,7 +5,7 @@ use std::io;
 
 use super::BLOCK;
 use super::BOM;
-use super::bytes::{ReadFault, RecordRoom, Turn, Window};
+use super::bytes::{PassedOver, ReadFault, RecordRoom, Turn, Window};
 use super::codec::Records;
 use super::field::Fields;
 use super::format::Compression;
@@ -30,6 +30,11 @@ pub(super) trait Splitter: Send {
     /// others follow.
     fn weight(&self, _pending: &[u8], _last: bool) -> usize {
         0
+    }
+
+    /// Whether it can go on where bytes are missing behind a record that is complete: then what follows is read as the next one.
+    fn goes_on(&mut self) -> bool {
+        false
     }
 
     /// Hands on what is complete before a fault; where the rest begins, or `None` if it is none of this unit's.
@@ -254,7 +259,16 @@ impl<S: Splitter> Records for Windowed<S> {
                 let error = fault_of_file(&self.source, fault)?;
                 if let Some(start) = self.splitter.cut_off(&mut window, &mut self.span, sink) {
                     self.span.cursor = window.read_to();
-                    self.fault(start, window.read_to(), &error, sink);
+                    let is_between = PassedOver::is_it(&error) && start == window.read_to();
+                    if is_between && self.splitter.goes_on() {
+                        let refusal = Refusal::PassedOver(error.to_string());
+                        self.splitter.numbers().refuse(start, refusal, sink);
+                        self.done = false;
+                        self.give_back(&mut window);
+                        self.window = Some(window);
+                    } else {
+                        self.fault(start, window.read_to(), &error, sink);
+                    }
                 }
             }
         }

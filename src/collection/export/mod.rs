@@ -16,7 +16,7 @@ use crate::limits::sized;
 use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{
-    RecordRoom, Source, boundaries, file_end, names_apart, open_decompressed, rows, stays_empty,
+    RecordRoom, Source, boundaries, file_end, names_apart, open_decompressed_again, rows, stays_empty,
     stored_pieces,
 };
 
@@ -142,7 +142,7 @@ impl<'a> Export<'a> {
             return Ok((if records.is_empty() { vec![0] } else { Vec::new() }, None));
         };
         let kept: Vec<u64> = records.iter().map(|origin| origin.offset).collect();
-        let input = open_decompressed(source).map_err(|e| Error::io(&source.path, "read", e))?;
+        let input = open_decompressed_again(source).map_err(|e| Error::io(&source.path, "read", e))?;
         let mut input = BufReader::with_capacity(BLOCK, input);
         dropped_lines(&kept, boundaries, || {
             self.progress.check()?;

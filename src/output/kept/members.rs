@@ -2,7 +2,7 @@
 //! others are packed anew.
 
 use crate::limits::sized;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use super::KeptWriter;
 use super::filter::RecordFilter;
@@ -47,6 +47,8 @@ impl KeptWriter<'_> {
         for member in members {
             self.progress.check()?;
             packed.resize(usize::try_from(member.packed.end - member.packed.start).unwrap_or(usize::MAX), 0);
+            // Between members there may be damage.
+            input.seek(SeekFrom::Start(member.packed.start)).map_err(|e| self.unread(source, e))?;
             input.read_exact(&mut packed).map_err(|e| self.unread(source, e))?;
             if !packer.filter.keeps(&member.bytes)
                 && let Some(anew) = packer.pack(member, &packed).map_err(|e| self.unread(source, e))?

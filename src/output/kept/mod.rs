@@ -29,7 +29,7 @@ use crate::peers::Peers;
 use crate::progress::Progress;
 use crate::read::{
     Compression, Format, InputFile, RecordRoom, Source, boundaries, file_header, has_companions,
-    is_one_record, lookahead, open_decompressed, stands_alone, with_companions,
+    is_one_record, lookahead, open_decompressed_again, stands_alone, with_companions,
 };
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
@@ -445,7 +445,7 @@ impl KeptWriter<'_> {
         if let Some(members) = self.members(source)? {
             return self.write_members(source, &members, &mut output);
         }
-        let mut input = open_decompressed(&self.sources[source]).map_err(|e| self.unread(source, e))?;
+        let mut input = open_decompressed_again(&self.sources[source]).map_err(|e| self.unread(source, e))?;
         let len = self.chosen.ends[source];
         let mut metered =
             Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use super::members::{Damage, PassedOver};
 use super::open::open_counted;
 use crate::read::BLOCK;
 use crate::read::source::Source;
@@ -41,9 +42,9 @@ pub(in crate::read) struct Decoder {
 }
 
 impl Decoder {
-    pub(in crate::read) fn open(source: &Source) -> io::Result<Decoder> {
+    pub(in crate::read) fn open(source: &Source, damage: Damage) -> io::Result<Decoder> {
         let consumed = Arc::new(AtomicU64::new(0));
-        let input = open_counted(source, Arc::clone(&consumed))?;
+        let input = open_counted(source, Arc::clone(&consumed), damage)?;
         Decoder::spawn(input, consumed)
     }
 
@@ -120,9 +121,11 @@ fn decode(mut input: impl Read, to: &SyncSender<io::Result<Vec<u8>>>, recycled: 
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
+                let goes_on = PassedOver::is_it(&error);
                 // Nobody listening is no reason to do anything else than to end.
-                let _ = to.send(Err(error));
-                return;
+                if to.send(Err(error)).is_err() || !goes_on {
+                    return;
+                }
             }
         }
     }

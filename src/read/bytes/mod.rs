@@ -18,13 +18,14 @@ mod zstd_window;
 pub use counted_write::CountedWrite;
 pub use digest::{file_digest, file_digests};
 pub use members::{PackedMember, packed_members};
-pub use open::{InputFile, open_decompressed, read_short};
+pub use open::{InputFile, open_decompressed, open_decompressed_again, read_short};
 pub use read_ahead::admit_read_ahead;
 pub use room::{RecordCost, RecordRoom};
 pub use zstd_window::admit_windows;
 
 pub(super) use decoder::ReadFault;
 pub(super) use line_stream::{LineStream, TakenLines};
+pub(super) use members::PassedOver;
 pub(super) use read_ahead::USUAL_ROOM;
 pub(super) use room::{Turn, most_words};
 pub(super) use window::Window;

@@ -2,8 +2,7 @@
 #![expect(clippy::disallowed_types, reason = "decoders are bounded here, for everyone else")]
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::mem;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -11,11 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use flate2::bufread::GzDecoder;
 use zstd::zstd_safe::get_error_name;
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use super::lz4::Lz4Decoder;
+use super::members::{Damage, GzipMembers};
 use super::xz;
 use super::zstd_window::MOST_WINDOW;
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES, sized};
@@ -182,22 +181,31 @@ pub fn read_short(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
-    open_counted(source, Arc::default())
+    open_counted(source, Arc::default(), Damage::Told)
 }
 
-/// The same; `consumed` follows the bytes of the file read so far.
+/// The same, of a source that was read before: damage behind which that went on is passed over.
+///
+/// # Errors
+/// Those of [`open_decompressed`].
+pub fn open_decompressed_again(source: &Source) -> io::Result<Box<dyn Read + Send>> {
+    open_counted(source, Arc::default(), Damage::PassedOver)
+}
+
+/// The same; `consumed` follows the bytes of the file read so far, and `damage` says what becomes of some of it.
 pub(in crate::read) fn open_counted(
     source: &Source,
     consumed: Arc<AtomicU64>,
+    damage: Damage,
 ) -> io::Result<Box<dyn Read + Send>> {
     if let Some(why) = &source.too_wide {
         return Err(io::Error::new(io::ErrorKind::OutOfMemory, why.as_str()));
     }
     let file = source.open()?.expect(0..source.bytes);
-    let file = CountedFile { file, consumed: Arc::clone(&consumed) };
+    let file = CountedFile { file, at: 0, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {
         Compression::None => return Ok(Box::new(file)),
-        Compression::Gzip => Box::new(GzipMembers::new(BufReader::with_capacity(INPUT, file))),
+        Compression::Gzip => Box::new(GzipMembers::new(file, damage)),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(INPUT, file))?;
             // A frame of a window between two powers of two needs the higher one.
@@ -216,67 +224,37 @@ pub(in crate::read) fn open_counted(
     Ok(Box::new(Guarded::new(decoder, consumed)))
 }
 
-/// A file that counts what is read of it.
-struct CountedFile {
-    file: InputFile,
+/// A file that counts what is read of it, and knows where it stands.
+pub(in crate::read) struct CountedFile<R> {
+    file: R,
+    at: u64,
+    /// The end of what was read of it.
     consumed: Arc<AtomicU64>,
 }
 
-impl Read for CountedFile {
+impl<R> CountedFile<R> {
+    /// A file at its beginning.
+    pub(in crate::read) fn new(file: R) -> CountedFile<R> {
+        CountedFile { file, at: 0, consumed: Arc::default() }
+    }
+}
+
+impl<R: Read> Read for CountedFile<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(into)?;
-        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        self.at += read as u64;
+        self.consumed.fetch_max(self.at, Ordering::Relaxed);
         Ok(read)
     }
 }
 
-/// The members of a gzip file, one after the other, by one decoder: there may be a member for each record. Zeros after
-/// a member are padding, as gzip has it; anything else that is no member is an error. (flate2's own multi-member
-/// decoder knows no padding.)
-struct GzipMembers {
-    member: GzDecoder<Box<dyn BufRead + Send>>,
-}
-
-impl GzipMembers {
-    fn new(input: impl BufRead + Send + 'static) -> GzipMembers {
-        GzipMembers { member: GzDecoder::new(Box::new(input)) }
-    }
-}
-
-impl Read for GzipMembers {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.member.read(into)?;
-            if read > 0 || into.is_empty() {
-                return Ok(read);
-            }
-            let padded = skip_zeros(self.member.get_mut())?;
-            match self.member.get_mut().fill_buf()?.first() {
-                None => return Ok(0),
-                Some(0x1f) if !padded => {}
-                Some(_) => {
-                    let what = "something that is not gzip follows the compressed data";
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-                }
-            }
-            let input = mem::replace(self.member.get_mut(), Box::new(io::empty()));
-            self.member.reset(input);
+impl<R: Seek> Seek for CountedFile<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        // Where it stands is asked for with each member.
+        if to != SeekFrom::Current(0) {
+            self.at = self.file.seek(to)?;
         }
-    }
-}
-
-/// Passes over zeros; whether there were any.
-fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
-    let mut any = false;
-    loop {
-        let ready = input.fill_buf()?;
-        let zeros = ready.iter().take_while(|&&byte| byte == 0).count();
-        let all = zeros == ready.len();
-        any |= zeros > 0;
-        input.consume(zeros);
-        if zeros == 0 || !all {
-            return Ok(any);
-        }
+        Ok(self.at)
     }
 }
 
@@ -342,35 +320,6 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(bytes).expect("compressed");
-        encoder.finish().expect("compressed")
-    }
-
-    fn members(bytes: &[u8], buffer: usize) -> (Vec<u8>, bool) {
-        let mut out = Vec::new();
-        let good = GzipMembers::new(BufReader::with_capacity(buffer, io::Cursor::new(bytes.to_vec())))
-            .read_to_end(&mut out)
-            .is_ok();
-        (out, good)
-    }
-
-    #[test]
-    fn members_follow_each_other_and_zeros_may_end_them() {
-        for buffer in [1, 7, 1000] {
-            let two = [gzip(b"one"), gzip(b""), gzip(b"two")].concat();
-            assert_eq!(members(&two, buffer), (b"onetwo".to_vec(), true));
-            let padded = [&two[..], &[0; 512]].concat();
-            assert_eq!(members(&padded, buffer), (b"onetwo".to_vec(), true));
-            let garbage = [&two[..], b"garbage"].concat();
-            assert_eq!(members(&garbage, buffer), (b"onetwo".to_vec(), false));
-            let between = [&two[..], &[0; 512], &two[..]].concat();
-            assert_eq!(members(&between, buffer), (b"onetwo".to_vec(), false));
-            assert_eq!(members(&two[..two.len() - 1], buffer), (b"onetwo".to_vec(), false));
-        }
-    }
 
     #[test]
     fn a_window_that_is_too_wide_is_told_apart_from_damage() {

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::decoder::{Decoder, ReadFault};
+use super::members::Damage;
 use super::open::InputFile;
 use crate::read::BLOCK;
 use crate::read::format::Compression;
@@ -38,13 +39,22 @@ impl Window {
         Window::open_until(source, offset, offset)
     }
 
+    /// The same, of a source that was read before: damage behind which that went on is passed over.
+    pub(in crate::read) fn open_again(source: &Source, offset: u64) -> io::Result<Window> {
+        Window::open_with(source, offset, offset, Damage::PassedOver)
+    }
+
     /// The same, for whoever reads up to the byte `end`, and little more.
     pub(in crate::read) fn open_until(source: &Source, offset: u64, end: u64) -> io::Result<Window> {
+        Window::open_with(source, offset, end, Damage::Told)
+    }
+
+    fn open_with(source: &Source, offset: u64, end: u64, damage: Damage) -> io::Result<Window> {
         let feed = match source.compression {
             Compression::None => {
                 Feed::Plain { file: source.open()?.expect(offset..end), limit: source.bytes }
             }
-            _ => Feed::Decoded(Decoder::open(source)?),
+            _ => Feed::Decoded(Decoder::open(source, damage)?),
         };
         Ok(Window { feed, data: Vec::new(), start: 0, end: 0, offset, fault: None })
     }

@@ -46,7 +46,7 @@ pub(super) fn with_companions(source: &Source, removed: &[u64], end: Option<u64>
 
 /// Hands on where each record begins, and its first bytes, the head among them.
 fn each_head(source: &Source, end: Option<u64>, each: &mut dyn FnMut(u64, &[u8])) -> io::Result<()> {
-    let (mut window, mut ends) = (Window::open(source, 0)?, StretchEnds::<WarcHead>::default());
+    let (mut window, mut ends) = (Window::open_again(source, 0)?, StretchEnds::<WarcHead>::default());
     let (mut searched, mut within) = (0, false);
     loop {
         let read = match window.more(BLOCK) {

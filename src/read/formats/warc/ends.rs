@@ -147,6 +147,11 @@ impl<H: RecordHead> Boundaries for StretchEnds<H> {
         !self.document
     }
 
+    fn begins_anew(&mut self) -> bool {
+        *self = StretchEnds::default();
+        true
+    }
+
     fn is_complete(&self, _: &[u8]) -> bool {
         self.place == StretchPlace::Behind
     }

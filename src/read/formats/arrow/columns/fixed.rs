@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn moments_are_in_their_day() {
-        let before = fixed_cell(&(-1i64).to_le_bytes(), FixedMeaning::Moments { second: 1_000_000_000, utc: true });
+        let before =
+            fixed_cell(&(-1i64).to_le_bytes(), FixedMeaning::Moments { second: 1_000_000_000, utc: true });
         assert_eq!(before.day(), Day::Known(-1));
         assert_eq!(fixed_cell(&19_723i32.to_le_bytes(), FixedMeaning::Days).day(), Day::Known(19_723));
         let price = fixed_cell(&(-1250i64).to_le_bytes(), FixedMeaning::Decimal(2));

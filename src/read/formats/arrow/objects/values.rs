@@ -237,7 +237,9 @@ fn write_fixed(bytes: &[u8], meaning: FixedMeaning, out: &mut Vec<u8>) {
             Ok(day) => write_json(&written_day(day), out),
             Err(_) => write_json(&integer(bytes, true), out),
         },
-        FixedMeaning::Moments { second, utc } => write_moment(integer(bytes, true), (second.into(), utc), out),
+        FixedMeaning::Moments { second, utc } => {
+            write_moment(integer(bytes, true), (second.into(), utc), out);
+        }
         FixedMeaning::Times(second) => write_time(integer(bytes, true), second.into(), out),
         FixedMeaning::Decimal(scale) => match digits(bytes) {
             Some(digits) => {

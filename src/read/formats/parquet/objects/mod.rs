@@ -86,7 +86,9 @@ pub fn unfit_objects(
             }
             Err(fault) => match rows.told(fault) {
                 // What rows are decoded by is not what columns are.
-                Error::Undecodable { reason, .. } => found.push(UndecodableRows { rows: stretch, why: reason }),
+                Error::Undecodable { reason, .. } => {
+                    found.push(UndecodableRows { rows: stretch, why: reason });
+                }
                 other => return Err(other),
             },
         }

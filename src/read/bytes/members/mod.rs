@@ -2,13 +2,16 @@
 //! Wikipedia one for a hundred pages, so that most can be copied as they stand.
 #![expect(clippy::disallowed_types, reason = "what comes out of the decoder is counted and thrown away")]
 
-use std::io::{self, BufRead, BufReader, Read};
+mod gzip;
+
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::ops::Range;
 
 use bzip2::bufread::BzDecoder;
 use flate2::bufread::GzDecoder;
 
-use super::open::InputFile;
+pub(in crate::read) use self::gzip::{Damage, GzipMembers, PassedOver};
+use super::open::{CountedFile, InputFile};
 use crate::limits::{MAX_FILE_BYTES, sized};
 use crate::read::format::Compression;
 use crate::read::source::Source;
@@ -50,8 +53,7 @@ fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read + 'a> {
     }
 }
 
-/// How members begin.
-const GZIP: u8 = 0x1f;
+/// How the streams of bzip2 begin.
 const BZIP2: u8 = b'B';
 
 fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
@@ -59,19 +61,50 @@ fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
 }
 
 /// The members of a file that is packed with gzip or bzip2, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
-/// too many: then they are no pieces to work with.
+/// too many: then they are no pieces to work with. Damage that was told when the file was read is passed over.
 ///
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn packed_members(source: &Source, most: u64) -> io::Result<Option<Vec<PackedMember>>> {
-    let mut input = BufReader::with_capacity(
-        INPUT,
-        TellingFile { file: source.open()?.expect(0..source.bytes), read: 0 },
-    );
+    let file = source.open()?.expect(0..source.bytes);
+    match source.compression {
+        Compression::Bzip2 => streams_of_bzip2(file, most),
+        _ => members_of_gzip(CountedFile::new(file), most),
+    }
+}
+
+/// Whether a member that unpacks to no more than `most` bytes has more than any may have that is worked with as a piece.
+fn is_wide(packed: u64, most: u64) -> bool {
+    packed > 2 * most + OUTPUT as u64
+}
+
+fn members_of_gzip(file: CountedFile<InputFile>, most: u64) -> io::Result<Option<Vec<PackedMember>>> {
+    let mut members = GzipMembers::listed(file, Damage::PassedOver);
+    let mut out = vec![0; OUTPUT];
+    loop {
+        let count = members.read(&mut out)?;
+        let (ended, open) = members.list();
+        let is_long = |member: &PackedMember| member.bytes.end - member.bytes.start > most;
+        let end = ended.last().map_or(0, |last| last.bytes.end) + open;
+        if open > most
+            || ended.last().is_some_and(is_long)
+            || ended.len() > MOST_MEMBERS
+            || end > MAX_FILE_BYTES
+        {
+            return Ok(None);
+        }
+        if count == 0 {
+            let fits = |member: &PackedMember| !is_wide(member.packed.end - member.packed.start, most);
+            return Ok(ended.iter().all(fits).then(|| ended.to_vec()));
+        }
+    }
+}
+
+fn streams_of_bzip2(file: InputFile, most: u64) -> io::Result<Option<Vec<PackedMember>>> {
+    let mut input = BufReader::with_capacity(INPUT, CountedFile::new(file));
     let (mut members, mut out) = (Vec::new(), vec![0; OUTPUT]);
     let (mut packed, mut start) = (0, 0);
-    let begins = if source.compression == Compression::Bzip2 { BZIP2 } else { GZIP };
-    while first_byte(&mut input)? == Some(begins) {
+    while first_byte(&mut input)? == Some(BZIP2) {
         let mut end = start;
         let mut decoder = member_decoder(&mut input);
         loop {
@@ -84,27 +117,14 @@ pub fn packed_members(source: &Source, most: u64) -> io::Result<Option<Vec<Packe
             }
         }
         drop(decoder);
-        let behind = input.get_ref().read - input.buffer().len() as u64;
-        if members.len() == MOST_MEMBERS || behind - packed > 2 * most + OUTPUT as u64 {
+        let behind = input.stream_position()?;
+        if members.len() == MOST_MEMBERS || is_wide(behind - packed, most) {
             return Ok(None);
         }
         members.push(PackedMember { packed: packed..behind, bytes: start..end });
         (packed, start) = (behind, end);
     }
     Ok(Some(members))
-}
-
-struct TellingFile {
-    file: InputFile,
-    read: u64,
-}
-
-impl Read for TellingFile {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(into)?;
-        self.read += count as u64;
-        Ok(count)
-    }
 }
 
 #[cfg(test)]
