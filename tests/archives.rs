@@ -445,6 +445,14 @@ fn archives_of_nothing_are_no_error() {
         assert_eq!(dir.output(file, &format!("out-{file}")).summary["documents"], 0, "{file}");
     }
     dir.alike("dedup - --out piped", Some(&archive(&[]))).ok();
+    dir.alike("dedup - --out as-tar-writes", Some(&[0; 10_240])).ok();
+    // Zeros are none, whatever is beside them.
+    dir.write("zeros", [0; 20_480]);
+    dir.write("in.jsonl", "{\"text\": \"a few words\"}\n");
+    for input in ["zeros in.jsonl", "zero* in.jsonl"] {
+        dir.dedup(&format!("{input} --dry-run")).says("zeros: of no kind that is read");
+    }
+    dir.alike("dedup - --dry-run", Some(&[0; 20_480])).code(3).says("of no kind that is read");
     dir.write("d.tar", member(Dialect::Ustar, "a.tar", &archive(&[])));
     dir.dedup("d.tar --out many").code(3).says("unpack the archive, and name its folder");
 }

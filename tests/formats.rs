@@ -323,6 +323,41 @@ fn what_is_no_document_is_told() {
     }
 }
 
+/// A crawl of which one member is damaged is one without its record, whatever is made of it.
+#[test]
+fn a_damaged_member_of_a_crawl_costs_its_record_alone() {
+    let dir = Dir::new();
+    let records = crawl();
+    for (hit, by) in [(0, 3), (2, 2), (50, 2), (77, 2), (records.len() - 1, 2)] {
+        let mut members: Vec<Vec<u8>> =
+            records.iter().map(|record| gzip(record.as_bytes(), record.len())).collect();
+        let at = members[hit].len() / by;
+        members[hit][at] ^= 0x55;
+        let mut others = records.clone();
+        others.remove(hit);
+        let (damaged, without) = (format!("damaged-{hit}"), format!("without-{hit}"));
+        dir.write(&format!("{damaged}/a.warc.gz"), members.concat());
+        dir.write(&format!("{without}/a.warc.gz"), packed(&others));
+        for (way, flags) in [("", ""), ("-jsonl", "--to jsonl"), ("-halves", "--write-removed")] {
+            let run =
+                |input: &str| dir.output(&format!("{input} -w 2 {flags}"), &format!("out{way}-{input}"));
+            let (found, want) = (run(&damaged), run(&without));
+            assert_eq!(decided(&found), decided(&want), "{hit}{way}");
+            assert!(found.kept == want.kept && found.removed == want.removed, "{hit}{way}");
+            assert_eq!(found.rejected.len() - want.rejected.len(), 1, "{hit}{way}: {:?}", found.rejected);
+            let says = if hit + 1 < records.len() { "passed over" } else { "nothing from here on was read" };
+            assert!(found.rejected.iter().any(|row| row["reason"].as_str().unwrap().contains(says)));
+        }
+        let exported = |input: &str| {
+            let collection = format!("c-{input}");
+            dir.alike(&format!("load {collection} {input} -w 2"), None).ok();
+            dir.alike(&format!("export {collection} --out e-{input}"), None).ok();
+            Output::read(&dir.join(&format!("e-{input}")))
+        };
+        assert!(exported(&damaged).kept == exported(&without).kept, "{hit}");
+    }
+}
+
 #[test]
 fn damaged_crawls_and_deep_mails_cost_no_run() {
     let dir = Dir::new();

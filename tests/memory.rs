@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::program::{Dir, Ran};
 use crate::support::texts::{Random, gzip, line};
@@ -84,7 +84,7 @@ fn a_record_that_does_not_fit_is_named_with_what_would_do() {
     dir.write("in.jsonl", line("small", "a few words") + &records(2, 15_000_000));
     for command in ["dedup --out out", "load c"] {
         let run = |memory: u64| dir.alike(&format!("{command} in.jsonl -w 2 --memory {memory}M"), None);
-        let refused = run(64).code(3).says("in.jsonl: the record at byte").says("--max-record-bytes");
+        let refused = run(64).code(3).says("in.jsonl, line 2: has 15").says("2 of 3 records refused");
         let enough = advised(&refused);
         assert!(enough < 1024, "{enough}");
         run(enough).ok();
@@ -131,7 +131,8 @@ fn bodies_of_crawls_keep_to_the_memory_as_they_are_unpacked() {
         assert_eq!(output.kept("in.warc"), want.kept("in.warc"));
     }
     dir.write("long.warc", coded(&[text(3), text(800)]));
-    let refused = dir.dedup("long.warc -w 2 --memory 64M --out no").code(3).says("the record at byte");
+    let refused =
+        dir.dedup("long.warc -w 2 --memory 64M --out no").code(3).says("record 2: has 14400000 bytes");
     let enough = advised(&refused);
     let output = dir.output(&format!("long.warc -w 2 --memory {enough}M"), "enough");
     within(output.summary["peak_memory_bytes"].as_u64().unwrap(), enough * MIB, "what is advised");
@@ -217,7 +218,7 @@ fn zst(lines: &str, window: u32) -> Vec<u8> {
 }
 
 #[test]
-fn windows_that_do_not_fit_are_refused_before_any_work() {
+fn windows_that_do_not_fit_are_refused() {
     let dir = Dir::new();
     let lines: String = (0..50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect();
     for name in ["a", "b"] {
@@ -258,7 +259,7 @@ fn windows_are_held_to_the_memory_by_all_that_read() {
         "dedup wide.jsonl.zst --dry-run --method imatch",
     ] {
         let refused = dir.alike(&format!("{command} -w 1 --memory 64M"), None).code(3);
-        refused.says("wide.jsonl.zst: to decompress it takes a window of 256 MiB").says("with --memory");
+        refused.says("to decompress it takes a window of 256 MiB").says("with --memory");
     }
 }
 
@@ -273,27 +274,65 @@ fn a_lexicon_of_long_records_keeps_to_the_memory() {
         std::fs::remove_file(dir.join("lexicon")).ok();
         ran
     };
-    let refused = run(64).code(3).says("in.jsonl: the record at byte").says("--memory");
+    let refused = run(64).code(3).says("in.jsonl, line 2: has 15").says("--memory");
     run(advised(&refused)).ok();
 }
 
-/// Which windows a file asks for behind its first frame shows when it is read. Without a part of it the answer would be
-/// another one.
+/// Which windows a file asks for behind its first frame shows when it is read.
 #[test]
-fn a_later_frame_that_does_not_fit_ends_the_run() {
+fn a_later_frame_that_does_not_fit_ends_its_file() {
     let dir = Dir::new();
     let lines = |from: usize| -> String {
         (from..from + 50).map(|at| line(&format!("{at}"), &format!("text number {at}"))).collect()
     };
     dir.write("in.jsonl.zst", [zst(&lines(0), 20), zst(&lines(50), 27)].concat());
     let run = |memory: &str| dir.dedup(&format!("in.jsonl.zst -w 1 --dry-run --memory {memory}"));
-    run("64M")
-        .code(3)
-        .says("in.jsonl.zst: to decompress a part of it takes a larger window than the memory allows");
-    assert!(
-        run("2G").ok().stdout.contains(" of 100 documents")
-            || run("2G").ok().stderr.contains(" of 100 documents")
-    );
+    run("64M --max-rejected 0%").code(3).says("takes a larger window than the memory allows");
+    for (memory, documents) in [("64M", " of 50 documents"), ("2G", " of 100 documents")] {
+        let Ran { stdout, stderr, .. } = run(memory).ok();
+        assert!((stdout + &stderr).contains(documents), "{memory}");
+    }
+}
+
+/// What the memory has no room for is refused, counted and told, and costs nothing else: whatever reads it.
+#[test]
+fn what_does_not_fit_is_refused_beside_what_does() {
+    let dir = Dir::new();
+    let text = |at: usize| format!("the text number {at} of some that have ten words");
+    let lines: String = (0..50).map(|at| line(&format!("{at}"), &text(at))).collect();
+    dir.write("in.jsonl", &lines);
+    dir.write("long.jsonl", records(2, 15_000_000));
+    dir.write("wide.jsonl.zst", zst(&lines, 28));
+    let memory = "-w 2 --memory 64M";
+    let output = dir.output(&format!("in.jsonl long.jsonl wide.jsonl.zst {memory}"), "out");
+    assert_eq!((&output.summary["documents"], &output.summary["rejected"]), (&json!(50), &json!(3)));
+    let rejected = std::fs::read_to_string(dir.join("out/rejected.jsonl")).unwrap();
+    let rejected: Vec<Value> = rejected.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |at: usize, file: &str, why: &str| {
+        assert_eq!(rejected[at]["file"], file);
+        let reason = rejected[at]["reason"].as_str().unwrap();
+        assert!(reason.contains(why) && reason.contains(" MiB with --memory"), "{reason}");
+    };
+    told(0, "long.jsonl", "do not fit in the memory allowed, 64 MiB");
+    told(2, "wide.jsonl.zst", "a window of 256 MiB");
+    // All that was read is as it would be without them.
+    let alone = dir.output(&format!("in.jsonl {memory}"), "alone");
+    assert_eq!(output.kept("in.jsonl"), alone.kept("in.jsonl"));
+    for command in [
+        "load c",
+        "passages",
+        "repetition",
+        "decontaminate --benchmarks few.jsonl",
+        "lexicon build --out lexicon --min-df 1",
+    ] {
+        dir.write("few.jsonl", line("few", &text(3)));
+        let dry = if command.starts_with("l") { "" } else { "--dry-run" };
+        let ran =
+            dir.alike(&format!("{command} in.jsonl long.jsonl wide.jsonl.zst {memory} {dry}"), None).ok();
+        let said = ran.stdout + &ran.stderr;
+        assert!(said.contains("long.jsonl, line 1: has 15"), "{command}: {said}");
+    }
+    dir.dedup(&format!("in.jsonl long.jsonl {memory} --dry-run --strict")).code(3).says("--strict");
 }
 
 #[test]

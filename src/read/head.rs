@@ -17,6 +17,8 @@ use crate::remote::ObjectUrl;
 
 /// Bytes looked at, decompressed.
 pub(super) const HEAD_BYTES: usize = 8 << 10;
+/// More zeros than an archive of tar has that has no members: its blocks are written by twenties.
+const MOST_ZEROS: usize = 20 * 512 + 1;
 /// Bytes looked at for the end of the first line of a text file that begins like JSON.
 const LINE: usize = 4 << 20;
 /// How names of packages end: documents, programs, and numbers.
@@ -65,13 +67,14 @@ fn says_compressed(path: &Path) -> bool {
     end.is_some_and(|end| Compression::ALL.iter().any(|(_, suffix)| *suffix == end))
 }
 
-/// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object, and of a package
-/// what says which.
+/// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object, of a package what says
+/// which, and of zeros whether that is all.
 pub(super) fn wanted(bytes: &[u8]) -> usize {
     let in_object = || first_byte(bytes.strip_prefix(BOM).unwrap_or(bytes)) == Some(b'{');
     match bytes.len() {
         0..HEAD_BYTES => HEAD_BYTES - bytes.len(),
         HEAD_BYTES..LINE if in_object() && memchr(b'\n', bytes).is_none() => 16 * HEAD_BYTES,
+        HEAD_BYTES..MOST_ZEROS if bytes.iter().all(|byte| *byte == 0) => MOST_ZEROS - bytes.len(),
         HEAD_BYTES..PACKAGE if begins_package(bytes) && package_kind(bytes).is_none() => {
             PACKAGE - bytes.len()
         }

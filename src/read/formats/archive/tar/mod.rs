@@ -42,6 +42,12 @@ pub(in crate::read::formats) fn recognise(head: &FileHead) -> Option<(Certainty,
     let certainty = match first {
         Some(TarBlock::Header(_)) => Certainty::Certain,
         _ if head.extension().is_some_and(|end| ENDS.contains(&end)) => Certainty::Named,
+        // One without members is nothing but its end. Other files of zeros are none.
+        Some(TarBlock::Zeros)
+            if head.is_named() && head.is_whole() && head.bytes().iter().all(|byte| *byte == 0) =>
+        {
+            Certainty::Possible
+        }
         _ => return None,
     };
     Some((certainty, Format::Tar))
