@@ -166,8 +166,8 @@ pub(crate) struct ConfigArgs {
     pub(crate) content: ContentArgs,
     /// Refuse, and count, longer records, like 64M [default: 16M]
     ///
-    /// A record has at most one word for each 6 bytes of SIZE, or 262,144. So 16M are about 8 MB of Chinese. One for which --memory has no room ends the run: a
-    /// smaller limit refuses it instead.
+    /// A record has at most one word for each 6 bytes of SIZE, or 262,144. So 16M are about 8 MB of Chinese. One for which --memory has no room is
+    /// refused and counted, too.
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,
     /// Field of the date, for methods that compare dates
@@ -323,8 +323,8 @@ pub(crate) struct RecordArgs {
     pub(crate) content: ContentArgs,
     /// Refuse, and count, longer records, like 64M [default: 16M]
     ///
-    /// A record has at most one word for each 6 bytes of SIZE, or 262,144. So 16M are about 8 MB of Chinese. One for which --memory has no room ends the run: a
-    /// smaller limit refuses it instead.
+    /// A record has at most one word for each 6 bytes of SIZE, or 262,144. So 16M are about 8 MB of Chinese. One for which --memory has no room is
+    /// refused and counted, too.
     #[arg(long, value_name = "SIZE", value_parser = record_bytes, hide_short_help = true, help_heading = "Records")]
     pub(crate) max_record_bytes: Option<usize>,
     #[command(flatten)]
