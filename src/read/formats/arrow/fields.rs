@@ -17,6 +17,8 @@ use crate::read::record::{Refusal, SHOWN_KEYS};
 
 /// Most rows that are read at once.
 const ROWS: u64 = sized(1 << 10, 3);
+/// The same where steps are long.
+const LONG_ROWS: u64 = 32 * ROWS;
 /// The place of the date among the fields beside the text.
 const DATE: usize = 2;
 
@@ -136,9 +138,15 @@ impl BatchColumns {
         self.others.iter_mut().flatten().for_each(|column| column.hold_within(bytes / columns));
     }
 
-    /// How many rows, of at most so many, are read at once: no more than about a mebibyte of any column, but one.
+    /// Whether rows are better read many at once.
+    pub(super) fn has_long_steps(&self) -> bool {
+        self.text.has_long_steps() || self.others.iter().flatten().any(ArrowColumn::has_long_steps)
+    }
+
+    /// How many rows, of at most so many, are read at once: no more than about a mebibyte of any column, but one, unless steps are long.
     pub(super) fn fits(&mut self, most: u64) -> io::Result<Fit> {
-        let mut fit = self.text.fits(most.min(ROWS) as usize)?;
+        let rows = if self.has_long_steps() { LONG_ROWS } else { ROWS };
+        let mut fit = self.text.fits(most.min(rows) as usize)?;
         for (at, column) in self.others.iter_mut().enumerate() {
             let Some(open) = column else { continue };
             match if_observed(at, open.fits(fit.rows).map(Some))? {

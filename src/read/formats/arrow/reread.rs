@@ -62,9 +62,17 @@ pub(super) fn reread(
         });
         let longest = fields.max_record_bytes.min(fields.room.most()) as u64;
         columns.hold_within(most);
+        // What lies between is read rather than all brought into memory again.
+        let follow = match columns.has_long_steps() {
+            true => {
+                let is_near = |row: &&u64| **row < place.rows().end && stretch(**row) == stretch(first);
+                offsets[at..].iter().take_while(is_near).last().map_or(0, |last| last - first)
+            }
+            false => follow.count() as u64,
+        };
         let is_long = |bytes: u64| fields.room.is_long(usize::try_from(bytes).unwrap_or(usize::MAX));
         let holds = is_long(columns.most_held() / PART);
-        let fit = columns.go_to(row).and_then(|()| columns.fits(1 + follow.count() as u64));
+        let fit = columns.go_to(row).and_then(|()| columns.fits(1 + follow));
         if turn.is_none() && (holds || fit.as_ref().is_ok_and(|fit| is_long(fit.bytes))) {
             turn = fields.room.turn()?;
         }
@@ -78,8 +86,11 @@ pub(super) fn reread(
             Err(error) => return Err(otherwise(error)),
         };
         for (row, text) in cells.texts.iter().enumerate() {
-            let others = cells.others.each_ref().map(|cells| cells.get(row));
             let offset = first + row as u64;
+            if offsets.get(at) != Some(&offset) {
+                continue;
+            }
+            let others = cells.others.each_ref().map(|cells| cells.get(row));
             let record = row_record(fields, Position::new(file_number, offset), 1, text, others);
             let record = record.map_err(|_| changed())?;
             while offsets.get(at) == Some(&offset) {

@@ -95,6 +95,19 @@ impl ArrowColumn {
         }
     }
 
+    /// Whether what has to be in memory as a whole is read back and forth, and does not all fit: then the more rows are read at once, the
+    /// less often it is brought there.
+    pub(in crate::read::formats::arrow) fn has_long_steps(&self) -> bool {
+        match &self.values {
+            ColumnValues::Views(views) => views.step() > AT_ONCE,
+            ColumnValues::List { of, .. }
+            | ColumnValues::Tuple { of, .. }
+            | ColumnValues::Runs { of, .. } => of.has_long_steps(),
+            ColumnValues::Struct(fields) => fields.iter().any(|(_, field)| field.has_long_steps()),
+            _ => false,
+        }
+    }
+
     /// Lets what has to be in memory as a whole take so many bytes, where it is read back and forth.
     pub(in crate::read::formats::arrow) fn hold_within(&mut self, bytes: u64) {
         match &mut self.values {
@@ -125,10 +138,11 @@ impl ArrowColumn {
         if most == 0 {
             return Ok(Fit { rows: 0, bytes: 0 });
         }
-        let by_length = |length: &dyn Fn(usize) -> u64| {
-            let more = (2..=most).take_while(|rows| length(*rows) <= AT_ONCE).count();
+        let within = |step: u64, length: &dyn Fn(usize) -> u64| {
+            let more = (2..=most).take_while(|rows| length(*rows) <= step).count();
             Fit { rows: 1 + more, bytes: length(1 + more) }
         };
+        let by_length = |length: &dyn Fn(usize) -> u64| within(AT_ONCE, length);
         match &mut self.values {
             ColumnValues::Strings { offsets, .. } => {
                 let offsets = offsets.of(at, most)?;
@@ -136,7 +150,7 @@ impl ArrowColumn {
             }
             ColumnValues::Views(views) => {
                 let ends = views.ends(at, most)?;
-                Ok(by_length(&|rows| ends[rows - 1]))
+                Ok(within(views.step(), &|rows| ends[rows - 1]))
             }
             ColumnValues::Fixed { width, .. } => Ok(by_length(&|rows| rows as u64 * *width as u64)),
             ColumnValues::List { offsets, of, .. } => {

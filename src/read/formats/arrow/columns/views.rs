@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::super::metadata::flat::damaged;
 use super::super::metadata::message::{BodyCodec, read_exact};
 use super::buffers::{BufferBytes, no_room};
+use super::column::AT_ONCE;
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
 use crate::read::formats::parquet::Cell;
@@ -58,6 +59,8 @@ pub(in crate::read::formats::arrow) struct ViewBytes {
     most: u64,
     /// Whether views led back to one that was no longer there.
     lead_back: bool,
+    /// Bytes of texts that are read at once.
+    step: u64,
 }
 
 /// A buffer that views lead to. One that is compressed is decompressed as a whole, once it is needed: views may lead anywhere in
@@ -128,7 +131,7 @@ impl ViewBytes {
     pub(in crate::read::formats::arrow) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
         let largest = buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
         let most = largest.saturating_mul(HELD);
-        ViewBytes { views, buffers, held: VecDeque::new(), most, lead_back: false }
+        ViewBytes { views, buffers, held: VecDeque::new(), most, lead_back: false, step: AT_ONCE }
     }
 
     /// Most bytes that are in memory as a whole at a time.
@@ -136,12 +139,19 @@ impl ViewBytes {
         self.most
     }
 
-    /// Lets buffers take so many bytes, if views lead back and forth: each would be decompressed for every few rows.
+    /// Lets buffers take so many bytes, if views lead back and forth: each would be decompressed for every few rows. Where that is too
+    /// little for all of them, as many bytes of texts are read at once.
     pub(in crate::read::formats::arrow) fn hold_within(&mut self, bytes: u64) {
         if self.lead_back {
             let all = self.buffers.iter().map(|buffer| buffer.unpacked).fold(0, u64::saturating_add);
             self.most = self.most.max(bytes.min(all));
+            self.step = if self.most < all { bytes.max(AT_ONCE) } else { AT_ONCE };
         }
+    }
+
+    /// Bytes of texts that are read at once.
+    pub(in crate::read::formats::arrow) fn step(&self) -> u64 {
+        self.step
     }
 
     /// The views of some rows.
