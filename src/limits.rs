@@ -32,6 +32,9 @@ pub const MAX_DECOMPRESSION_RATIO: u64 = 20_000;
 pub const RATIO_FREE_BYTES: u64 = 1 << 30;
 /// Longest footer of a Parquet file, in bytes: hundreds of thousands of columns of row groups.
 pub const MAX_FOOTER_BYTES: u64 = 32 << 20;
+/// How many times as long as a record a PDF, DOCX, ODT or EPUB may be: most of a large one is pictures.
+#[cfg(any(feature = "pdf", feature = "office"))]
+pub const TIMES_WITH_PICTURES: usize = 8;
 /// How much larger than the longest record a page of Parquet may be, in bytes: there are many records in one, and DuckDB divides pages
 /// at 100 MB.
 pub const MAX_PAGE_BYTES: usize = 256 << 20;

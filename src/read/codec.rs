@@ -35,6 +35,11 @@ pub(super) trait Codec {
     /// How names of such files end.
     fn extension(&self) -> &'static str;
 
+    /// Most bytes that a record may have as it stands in its file, where one may have so many otherwise: pictures are no text.
+    fn most_bytes(&self, of_record: usize) -> usize {
+        of_record
+    }
+
     /// What numbers of records count.
     fn numbering(&self) -> Numbering;
 

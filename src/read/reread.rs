@@ -282,13 +282,14 @@ impl Again<'_> {
     /// The bytes of the record that starts with the first pending byte, with its line end. A long one has its `turn`.
     fn record(&mut self, fields: &Fields, turn: &mut Option<Turn>) -> Result<&[u8]> {
         let mut searched = 0;
+        let most = codec(self.source.format).most_bytes(fields.max_record_bytes);
         let length = loop {
             let pending = self.window.pending();
             if let Some(end) = self.boundaries.as_mut().and_then(|found| found.end(&pending[searched..])) {
                 break searched + end;
             }
             searched = pending.len() - self.boundaries.as_ref().map_or(0, |found| found.undecided());
-            if searched > fields.max_record_bytes.saturating_add(BOM.len()) {
+            if searched > most.saturating_add(BOM.len()) {
                 return self.changed();
             }
             if turn.is_none() && fields.room.is_long(searched) {

@@ -64,6 +64,8 @@ pub(super) struct Span {
 pub(super) struct Numbers {
     file: u32,
     max_record_bytes: usize,
+    /// What is said of longer ones.
+    limit: usize,
     /// The longest record that is handed on: where the memory is bounded it may be shorter than one that is not refused.
     longest: usize,
     room: RecordRoom,
@@ -77,10 +79,23 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn new(file: u32, fields: &Fields) -> Numbers {
-        let max_record_bytes = fields.max_record_bytes;
+        Numbers::within(fields.max_record_bytes, file, fields)
+    }
+
+    /// The same where records may have so many bytes.
+    pub(super) fn within(max_record_bytes: usize, file: u32, fields: &Fields) -> Numbers {
         let room = fields.room.clone();
         let longest = max_record_bytes.min(room.most());
-        Numbers { file, max_record_bytes, longest, room, turn: None, stopped: None, count: 0 }
+        Numbers {
+            file,
+            max_record_bytes,
+            limit: fields.max_record_bytes,
+            longest,
+            room,
+            turn: None,
+            stopped: None,
+            count: 0,
+        }
     }
 
     /// The longest record that is handed on.
@@ -145,7 +160,7 @@ impl Numbers {
     /// Counts a record of so many bytes and refuses it: as too long, or as one that the memory has no room for.
     pub(super) fn too_long(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) {
         let refusal = match self.is_refused(bytes) {
-            true => Refusal::TooLong { limit: self.max_record_bytes },
+            true => Refusal::TooLong { limit: self.limit },
             false => Refusal::NoRoom(self.room.refusal(bytes)),
         };
         self.refuse(offset, refusal, sink);

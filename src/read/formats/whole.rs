@@ -18,9 +18,20 @@ pub(super) fn whole(
     fields: &Fields,
     parser: Box<dyn Parser + Send>,
 ) -> Box<dyn Records> {
+    whole_within(fields.max_record_bytes, file, (source, unit), fields, parser)
+}
+
+/// The same where the file may have so many bytes, whatever a record may have.
+pub(super) fn whole_within(
+    most: usize,
+    file: u32,
+    (source, unit): (&Source, &Unit),
+    fields: &Fields,
+    parser: Box<dyn Parser + Send>,
+) -> Box<dyn Records> {
     // A change needs an id, and a file may have nothing else than its name.
     let name = fields.op.as_ref().map(|_| source.name.clone());
-    let whole = Whole { numbers: Numbers::new(file, fields), parser, name, passed: 0 };
+    let whole = Whole { numbers: Numbers::within(most, file, fields), parser, name, passed: 0 };
     Box::new(Windowed::new(source, unit, whole))
 }
 

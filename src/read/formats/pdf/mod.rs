@@ -13,7 +13,8 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use super::properties::PropertiesDescriber;
-use super::whole::whole;
+use super::whole::whole_within;
+use crate::limits::TIMES_WITH_PICTURES;
 use crate::read::codec::{Boundaries, Certainty, Codec, Describer, Parser, Records};
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
@@ -66,13 +67,23 @@ impl Codec for Pdf {
         Numbering::Lines
     }
 
+    fn most_bytes(&self, of_record: usize) -> usize {
+        of_record.saturating_mul(TIMES_WITH_PICTURES)
+    }
+
     fn unit_start(&self, source: &Source, at: u64) -> u64 {
         if at == 0 { 0 } else { source.bytes }
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
         let parser = PdfParser::new(&fields, PdfPatience::First);
-        whole(file, source, unit, &fields, Box::new(parser))
+        whole_within(
+            self.most_bytes(fields.max_record_bytes),
+            file,
+            (source, unit),
+            &fields,
+            Box::new(parser),
+        )
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
