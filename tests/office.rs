@@ -206,6 +206,13 @@ fn bombs_and_lies_are_refused() {
     };
     for (kind, _) in KINDS {
         assert_eq!(read(kind, |_| {}, ""), Ok("first\nsecond".to_owned()));
+        // Pictures are no text, however large they are.
+        let picture = || Member { stored: true, ..Member::new("media/a.png", vec![0xff; 3 << 20]) };
+        let with_picture = read(kind, |members| members.push(picture()), "--max-record-bytes 1MiB");
+        assert_eq!(with_picture, Ok("first\nsecond".to_owned()), "{kind}");
+        let three =
+            read(kind, |members| members.extend([(); 3].map(|()| picture())), "--max-record-bytes 1MiB");
+        assert!(three.unwrap_err().contains("longer than the 1048576 bytes allowed"), "{kind}");
         let refused = |change: &dyn Fn(&mut Member), flags: &str, says: &str| {
             let why = read(kind, |members| change(part(members, main(kind))), flags).expect_err(says);
             assert!(why.contains(says), "{kind}: {why} does not say {says}");

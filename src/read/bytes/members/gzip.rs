@@ -104,6 +104,8 @@ impl<R: Read> BufRead for PackedFile<R> {
 /// depends on how the file is read. A member of more than [`MOST_AHEAD`] bytes is handed on up to the damage, which then ends the file.
 pub(in crate::read) struct GzipMembers<R> {
     decoder: GzDecoder<PackedFile<R>>,
+    /// The file before its first member: a decoder reads a header as soon as it has one.
+    unopened: PackedFile<R>,
     next: Next,
     damage: Damage,
     /// What was decompressed and not handed on.
@@ -117,9 +119,9 @@ pub(in crate::read) struct GzipMembers<R> {
 
 impl<R: Read + Seek> GzipMembers<R> {
     pub(in crate::read) fn new(file: R, damage: Damage) -> GzipMembers<R> {
-        let file = PackedFile(Some(BufReader::with_capacity(INPUT, file)));
         GzipMembers {
-            decoder: GzDecoder::new(file),
+            decoder: GzDecoder::new(PackedFile(None)),
+            unopened: PackedFile(Some(BufReader::with_capacity(INPUT, file))),
             next: Next::Member,
             damage,
             ahead: Vec::new(),
@@ -141,7 +143,8 @@ impl<R: Read + Seek> GzipMembers<R> {
     }
 
     fn file(&mut self) -> io::Result<&mut BufReader<R>> {
-        self.decoder.get_mut().0.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
+        let opened = self.decoder.get_mut().0.as_mut();
+        self.unopened.0.as_mut().or(opened).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn position(&mut self) -> io::Result<u64> {
@@ -151,7 +154,10 @@ impl<R: Read + Seek> GzipMembers<R> {
     /// Begins with a member.
     fn begin(&mut self) -> io::Result<()> {
         let at = self.position()?;
-        let file = mem::take(self.decoder.get_mut());
+        let file = match mem::take(&mut self.unopened) {
+            PackedFile(None) => mem::take(self.decoder.get_mut()),
+            file => file,
+        };
         self.decoder.reset(file);
         self.ahead.clear();
         self.taken = 0;
