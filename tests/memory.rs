@@ -256,7 +256,6 @@ fn windows_are_held_to_the_memory_by_all_that_read() {
         "tune threshold wide.jsonl.zst",
         "tune sampling wide.jsonl.zst --threshold 0.8 --precision 0.8",
         "tune sample wide.jsonl.zst",
-        "dedup wide.jsonl.zst --dry-run --method imatch",
     ] {
         let refused = dir.alike(&format!("{command} -w 1 --memory 64M"), None).code(3);
         refused.says("to decompress it takes a window of 256 MiB").says("with --memory");

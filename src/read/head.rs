@@ -7,7 +7,7 @@ use memchr::{memchr, memmem};
 use serde::de::IgnoredAny;
 
 use super::BOM;
-use super::bytes::open_decompressed;
+use super::bytes::open_decompressed_again;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
@@ -135,7 +135,8 @@ fn is_message_of_maildir(path: &Path) -> bool {
 impl FileHead {
     /// Reads the head. What damage leaves of a compressed one is taken: reading will refuse the rest in its place.
     pub(super) fn read(source: &Source, found: FoundBy, hint: FormatHint) -> io::Result<FileHead> {
-        let mut input = open_decompressed(source)?;
+        // What is damaged is told when it is read.
+        let mut input = open_decompressed_again(source)?;
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
         let (bytes, whole, package) = (Vec::new(), false, None);

@@ -445,13 +445,19 @@ impl KeptWriter<'_> {
         if let Some(members) = self.members(source)? {
             return self.write_members(source, &members, &mut output);
         }
-        let mut input = open_decompressed_again(&self.sources[source]).map_err(|e| self.unread(source, e))?;
         let len = self.chosen.ends[source];
+        // Where nothing is good, it may be that nothing can be opened.
+        let mut input: Box<dyn Read + Send> = match len {
+            Some(0) => Box::new(io::empty()),
+            _ => open_decompressed_again(&self.sources[source]).map_err(|e| self.unread(source, e))?,
+        };
         let mut metered =
             Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
         let Source { format, compression, .. } = self.sources[source];
         let mut packer = Packer::with_threads(format, compression, threads, &mut metered).map_err(failed)?;
-        self.write_header(source, &mut packer)?;
+        if len != Some(0) {
+            self.write_header(source, &mut packer)?;
+        }
         self.pump(source, &mut *input, &mut packer, &mut filter, len, buffer)?;
         packer.finish().map_err(failed)?;
         self.progress.advance(metered.left);

@@ -161,6 +161,9 @@ pub fn boundaries(format: Format) -> Option<Box<dyn Boundaries>> {
 /// # Errors
 /// What the system says of the file.
 pub fn with_companions(source: &Source, removed: &[u64], end: Option<u64>) -> io::Result<Vec<u64>> {
+    if end == Some(0) {
+        return Ok(removed.to_vec());
+    }
     codec(source.format).with_companions(source, removed, end)
 }
 

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(super) use self::cell::Cell;
 pub(super) use self::fields::FIELDS;
 use self::footer::{Layout, ParquetFile, footer_length};
-use self::guard::as_io;
+use self::guard::{as_io, between};
 pub use self::objects::{row_objects, unfit_objects};
 pub use self::pages::StoredDictionary;
 pub use self::rewritten::{ColumnBatch, ColumnMemory, ColumnRows, FileRange, ParquetSource};
@@ -151,9 +151,13 @@ impl Codec for Parquet {
 /// # Errors
 /// [`Error::Input`](crate::error::Error::Input) if it is not what it was when it was found.
 pub(super) fn column_names(source: &Source) -> crate::error::Result<Vec<String>> {
-    let file = ParquetSource::open(source)?;
-    let schema = file.metadata().file_metadata().schema();
-    Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
+    let file = ParquetFile::open(source).map_err(|error| {
+        let cannot = |error| {
+            crate::error::Error::input(&source.path, format!("cannot be read: {}", rows::said(&error)))
+        };
+        between(&source.path, error).unwrap_or_else(cannot)
+    })?;
+    Ok(file.layout.schema.root_schema().get_fields().iter().map(|field| field.name().to_owned()).collect())
 }
 
 /// The rows at which units may begin: row groups, and stretches of them of about a mebibyte.

@@ -49,6 +49,9 @@ pub fn row_objects(
     room: &RecordRoom,
     each: &mut dyn FnMut(u64, &[u8]) -> Result<()>,
 ) -> Result<()> {
+    if source.is_refused() {
+        return Ok(());
+    }
     let rows = ObjectRows::open(source, room)?;
     for (group, stretch) in rows.groups() {
         let made = rows.group(group, &stretch, &mut |row, object| match object {
