@@ -182,7 +182,7 @@ fn index(
     let own = BASE_MEMORY + WORKER_MEMORY * options.machine.workers as u64;
     let most = options.machine.memory.map_or(u64::MAX, |memory| memory.saturating_sub(own));
     let mut benchmarks = task.benchmarks.clone();
-    admit_windows(&mut benchmarks, options.machine.memory, 1);
+    admit_windows(&mut benchmarks, options.machine.memory, 1)?;
     let what = (&*task.sets, &*benchmarks);
     let rule = (&task.fields, task.rule);
     let mut index = read_benchmarks(what, rule, (options.refusals.percent(), most), progress)?;

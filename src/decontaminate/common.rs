@@ -24,9 +24,8 @@ impl BenchmarkIndex {
     pub fn leave_out_common(&mut self, corpus: &CorpusSearch<'_>, progress: &Arc<Progress>) -> Result<()> {
         let Some(most) = self.rule.max_documents else { return Ok(()) };
         let counts: Vec<AtomicU32> = self.grams.iter().map(|_| AtomicU32::new(0)).collect();
-        let own = self.bytes() + (counts.len() * size_of::<AtomicU32>()) as u64;
-        let survey = corpus.survey(own);
-        let room = survey.room(RECORD, progress);
+        let survey = corpus.survey(corpus.beside(self));
+        let room = survey.room(RECORD, progress)?;
         let index = &*self;
         let reader = || CountReader {
             counts: &counts,
@@ -92,6 +91,7 @@ impl TextReader for CountReader<'_> {
         let tokens = self.tokenizer.tokens(record.text);
         let (raw, text) = (record.raw.len(), record.text.len());
         if let Some(why) = self.room.refuses(raw, text, tokens.len()) {
+            self.forget();
             return Ok(Some(Refusal::NoRoom(why)));
         }
         let count = |gram: usize| {
@@ -101,11 +101,17 @@ impl TextReader for CountReader<'_> {
             }
         };
         self.scan.present(tokens, self.progress, count)?;
-        if self.room.is_long(raw) {
-            // Another worker may read a long record now.
-            self.tokenizer = Tokenizer::new(Tokens::Words, self.index.rule.fold, self.simd);
-            self.scan = DocumentScan::new(self.index);
+        if self.room.is_long(raw.max(text)) {
+            self.forget();
         }
         Ok(None)
+    }
+}
+
+impl CountReader<'_> {
+    /// Gives back what a long record took: another worker may read one now.
+    fn forget(&mut self) {
+        self.tokenizer = Tokenizer::new(Tokens::Words, self.index.rule.fold, self.simd);
+        self.scan = DocumentScan::new(self.index);
     }
 }

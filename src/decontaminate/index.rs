@@ -126,6 +126,13 @@ impl BenchmarkIndex {
         &self.owners[self.texts[text].owners.clone()]
     }
 
+    /// Bytes that counting takes in how many documents n-grams are, but for those that are already part of what the index takes.
+    pub(super) fn bytes_to_count(&self) -> u64 {
+        let counted = self.rule.max_documents.map_or(0, |_| self.grams.len());
+        let common = counted.div_ceil(64).saturating_sub(self.common.len()) * size_of::<u64>();
+        (counted * size_of::<u32>() + common) as u64
+    }
+
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
         let tables: usize = self.tables.iter().map(|(_, table)| table.bytes()).sum();

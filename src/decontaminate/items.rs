@@ -390,7 +390,7 @@ impl Sink for PlainItems {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        if refusal.ends_file() {
+        if refusal.loses_others() {
             self.ended = Some(refusal.to_string());
         } else if !matches!(refusal, Refusal::NoTextIn(_)) {
             let read = Err(refusal.to_string());

@@ -43,6 +43,14 @@ pub struct CorpusSearch<'a> {
 }
 
 impl<'a> CorpusSearch<'a> {
+    /// Bytes of the memory that the corpus is read beside: as many whenever it is, so that what has no room has none each time.
+    pub(super) fn beside(&self, index: &BenchmarkIndex) -> u64 {
+        // Each worker has its own bits of n-grams that stand in a document; process 0 has those of all, as they come and as they are.
+        let processes = self.peers.map_or(0, |peers| peers.mesh().processes());
+        let bits = present_words(index) * 8 * (self.workers + 1 + 2 * processes);
+        index.bytes() + bits as u64 + index.bytes_to_count()
+    }
+
     /// Who reads the corpus, once, beside so many bytes of the memory: every process asks as often.
     pub(super) fn survey(&self, beside: u64) -> Survey<'a> {
         Survey {
@@ -182,12 +190,8 @@ pub fn search(
 ) -> Result<CorpusFindings> {
     let process = corpus.peers.map_or(0, |peers| peers.mesh().process());
     let next = AtomicUsize::new(0);
-    // Each worker has its own bits of n-grams that stand in a document; process 0 has those of all, as they come and as they are.
-    let processes = corpus.peers.map_or(0, |peers| peers.mesh().processes());
-    let bits = present_words(index) * 8 * (corpus.workers + 1 + 2 * processes);
-    let own = index.bytes() + bits as u64;
-    let survey = corpus.survey(own);
-    let room = survey.room(RECORD, progress);
+    let survey = corpus.survey(corpus.beside(index));
+    let room = survey.room(RECORD, progress)?;
     let reader = || {
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
         CorpusReader::new(index, corpus, who, (&room, progress))
@@ -319,6 +323,7 @@ impl TextReader for CorpusReader<'_> {
         let tokens = self.tokenizer.tokens(record.text);
         let (raw, text) = (record.raw.len(), record.text.len());
         if let Some(why) = self.room.refuses(raw, text, tokens.len()) {
+            self.forget();
             return Ok(Some(Refusal::NoRoom(why)));
         }
         self.tally.documents += 1;
@@ -349,7 +354,7 @@ impl TextReader for CorpusReader<'_> {
             }
         })?;
         let kept = if self.found.texts() == 0 { Ok(()) } else { self.keep(record) };
-        if self.room.is_long(raw) {
+        if self.room.is_long(raw.max(text)) {
             self.forget();
         }
         kept.map(|()| None)

@@ -102,7 +102,7 @@ impl RunParts {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
         config.require_protected(!protected.is_empty())?;
-        let windows = admit_windows(&mut sources, memory, workers)
+        let windows = admit_windows(&mut sources, memory, workers)?
             + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
         let finds = leave_out == LeaveOut::Find;
         let changes = Changes { read: stored.is_some() || finds, without_ids: finds };

@@ -58,13 +58,19 @@ pub(crate) struct Surveyed<R> {
 
 impl Survey<'_> {
     /// Bytes of the memory that the windows of its files take.
-    pub(crate) fn windows(&self) -> u64 {
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file whose window does not fit.
+    pub(crate) fn windows(&self) -> Result<u64> {
         admit_windows(&mut self.sources.to_vec(), self.memory, self.workers)
     }
 
     /// The room for records that cost so much, beside the windows of files.
-    pub(crate) fn room(&self, cost: RecordCost, progress: &Arc<Progress>) -> RecordRoom {
-        RecordRoom::new(self.memory, self.windows(), self.workers, cost, progress)
+    ///
+    /// # Errors
+    /// As [`Survey::windows`].
+    pub(crate) fn room(&self, cost: RecordCost, progress: &Arc<Progress>) -> Result<RecordRoom> {
+        Ok(RecordRoom::new(self.memory, self.windows()?, self.workers, cost, progress))
     }
 
     /// Has every text read by one of the readers, a reader for each worker.
@@ -90,7 +96,7 @@ impl Survey<'_> {
         let unit_bytes = (bytes / UNITS).clamp(UNIT.0, UNIT.1);
         let fields = Arc::new(Fields { room, ..Fields::of(self.input)? });
         let mut sources = self.sources.to_vec();
-        admit_windows(&mut sources, self.memory, self.workers);
+        admit_windows(&mut sources, self.memory, self.workers)?;
         sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
         let inputs = RunInputs::new(sources, fields, Part::ALL, unit_bytes);
         let shared = SurveyWork {
@@ -197,12 +203,14 @@ struct SurveySink<R> {
 
 impl<R: TextReader> Sink for SurveySink<R> {
     fn document(&mut self, record: &Record<'_>) {
-        self.text_bytes += record.text.len() as u64;
         if self.failure.is_some() {
             return;
         }
         match self.reader.read(record) {
-            Ok(None) => self.documents += 1,
+            Ok(None) => {
+                self.documents += 1;
+                self.text_bytes += record.text.len() as u64;
+            }
             Ok(Some(refusal)) => self.refuse(record.position, record.line, refusal),
             Err(error) => self.failure = Some(error),
         }

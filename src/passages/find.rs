@@ -181,14 +181,14 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
     let PassageRequest { sources, input, unit, min_words, fold, resources } = request;
     let Resources { workers, memory, .. } = *resources;
     let survey = Survey { sources, input, workers, memory, mesh: request.mesh(), counter: ONLY_SURVEY };
-    let bytes = request.memory_beside(survey.windows()) / 4 * 3;
+    let bytes = request.memory_beside(survey.windows()?) / 4 * 3;
     let reader = || PassageReader {
         cutter: PieceCutter::new((*unit, *min_words), *fold, resources.simd),
         rows: RowSorter::new(bytes, &resources.scratch, progress),
         read: PassageTally::default(),
         progress,
     };
-    let surveyed = survey.read_within(survey.room(RECORD, progress), reader, progress)?;
+    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();
     let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use memchr::{memchr, memmem};
 use serde::de::IgnoredAny;
 
 use super::BOM;
-use super::bytes::open_decompressed_again;
+use super::bytes::open_unknown;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
@@ -136,7 +136,7 @@ impl FileHead {
     /// Reads the head. What damage leaves of a compressed one is taken: reading will refuse the rest in its place.
     pub(super) fn read(source: &Source, found: FoundBy, hint: FormatHint) -> io::Result<FileHead> {
         // What is damaged is told when it is read.
-        let mut input = open_decompressed_again(source)?;
+        let mut input = open_unknown(source)?;
         let extension = extension(&source.path);
         let compressed = source.compression != Compression::None;
         let (bytes, whole, package) = (Vec::new(), false, None);

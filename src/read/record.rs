@@ -212,6 +212,11 @@ impl Refusal {
         matches!(self, Refusal::Truncated(_) | Refusal::Unreadable(_) | Refusal::OpenQuote)
     }
 
+    /// Whether records were lost with it of which nothing more is known.
+    pub fn loses_others(&self) -> bool {
+        self.ends_file() || matches!(self, Refusal::PassedOver(_))
+    }
+
     /// A short name of the kind of refusal, for counting.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -32,8 +32,6 @@ pub struct Source {
     pub window: u64,
     /// Bytes of the largest window that any of its frames may take.
     pub most_window: u64,
-    /// Why it is not decompressed, where the memory has no room for its window.
-    pub(crate) too_wide: Option<String>,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
     /// Its documents are kept rather than like ones of sources with a greater number.
@@ -142,7 +140,6 @@ impl Source {
             bytes: 0,
             window: 0,
             most_window: 0,
-            too_wide: None,
             lasting: true,
             preference: 0,
             cuts: Cuts::default(),

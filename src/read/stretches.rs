@@ -182,6 +182,7 @@ impl Splitter for StretchSplitter {
         if self.ends.is_complete(window.pending()) {
             self.record(window.offset(), window.pending(), true, sink);
             window.consume(usize::MAX);
+            self.searched = 0;
         }
         Some(self.skipping.unwrap_or(window.offset()))
     }

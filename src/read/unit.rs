@@ -199,7 +199,6 @@ mod tests {
             bytes,
             window: 0,
             most_window: 1 << 31,
-            too_wide: None,
             lasting: true,
             preference: 0,
             cuts: Cuts::default(),

@@ -186,11 +186,8 @@ pub(super) fn carries(error: &io::Error) -> bool {
 
 /// Why the rest of a file is refused, of which `good` bytes could be read.
 pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> Refusal {
-    // The system fails to read, or the memory has no room; a decoder fails to make sense of what was read.
-    if error.kind() == io::ErrorKind::OutOfMemory
-        || source.compression == Compression::None
-        || error.raw_os_error().is_some()
-    {
+    // The system fails to read; a decoder fails to make sense of what was read, or has no room for it.
+    if source.compression == Compression::None || error.raw_os_error().is_some() {
         return Refusal::Unreadable(error.to_string());
     }
     let why = match error.kind() {

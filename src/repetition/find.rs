@@ -126,7 +126,7 @@ pub fn find_repetition(request: &RepetitionRequest<'_>, progress: &Arc<Progress>
     let process = peers.map_or(0, |peers| peers.mesh().process());
     let mesh = peers.map(Peers::mesh);
     let survey = Survey { sources, input, workers, memory, mesh, counter: ONLY_SURVEY };
-    let room = survey.room(RECORD, progress);
+    let room = survey.room(RECORD, progress)?;
     let next = AtomicUsize::new(0);
     let reader = || RepetitionReader {
         request,
@@ -198,6 +198,7 @@ impl TextReader for RepetitionReader<'_> {
         let words = self.meter.read(record.text);
         let raw = record.raw.len();
         if let Some(why) = self.room.refuses(raw, record.text.len(), words) {
+            self.meter = RepetitionMeter::default();
             return Ok(Some(Refusal::NoRoom(why)));
         }
         self.tally.documents += 1;
@@ -213,7 +214,7 @@ impl TextReader for RepetitionReader<'_> {
         }
         let kept = if is_above { self.keep(record, words, shares) } else { Ok(()) };
         // What a long record took is given back: another worker may read one now.
-        if self.room.is_long(raw) {
+        if self.room.is_long(raw.max(record.text.len())) {
             self.meter = RepetitionMeter::default();
         }
         kept.map(|()| None)

@@ -251,7 +251,7 @@ pub(crate) fn refuse_unprotected(refusals: RefusalArgs, outcome: &Outcome) -> Re
         };
         let wrong: Vec<Refused> = outcome.refused.iter().filter(is_wrong).cloned().collect();
         let said = documents.inputs.rejected(&wrong);
-        if let Some(at) = wrong.iter().position(|refused| refused.refusal.ends_file()) {
+        if let Some(at) = wrong.iter().position(|refused| refused.refusal.loses_others()) {
             let file = Path::new(&said[at].file);
             let what = format!(
                 "is protected, and cannot be read to its end ({}); mend it, or leave it out",

@@ -10,12 +10,12 @@ use crate::collection::distributed::protocol::{LeaderCommand, LeaveOutCommand};
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::recompute::protected::{StoredDocuments, StoredSource};
 use crate::config::{Cluster, Clustering, Config, JoinMeasure};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::flow::{self, LeaveOut, Outcome, Part, ProtectedSet, Request, run};
 use crate::lexicon::Lexicon;
 use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::read::Source;
+use crate::read::{Refusal, Refused, Source};
 use crate::resources::Resources;
 use crate::storage::{Local, Storage};
 
@@ -39,7 +39,7 @@ pub struct LeaveOutRequest {
 /// documents represent in the outcome are the ones to leave out ([`Outcome::left_out`]). Nothing is written.
 ///
 /// # Errors
-/// Those of [`run`], and of the stored documents.
+/// Those of [`run`], and of the stored documents; [`Error::Input`] of a record that the memory has no room for.
 pub fn find_left_out(writer: &Writer, request: LeaveOutRequest, progress: &Arc<Progress>) -> Result<Outcome> {
     let LeaveOutRequest { sources, protected, stored, measure, lexicon, resources } = request;
     let target = writer.snapshot();
@@ -51,7 +51,16 @@ pub fn find_left_out(writer: &Writer, request: LeaveOutRequest, progress: &Arc<P
         peers.broadcast(&LeaderCommand::LeaveOut(Box::new(command)))?;
     }
     let request = asked((sources, protected), (target, &stored), measure, resources, progress)?;
-    run(Request { lexicon, ..request }, Arc::clone(progress))
+    let outcome = run(Request { lexicon, ..request }, Arc::clone(progress))?;
+    // The load has more memory: what has no room here would be loaded, whatever it resembles.
+    match outcome.refused.iter().find(|refused| matches!(refused.refusal, Refusal::NoRoom(_))) {
+        None => Ok(outcome),
+        Some(Refused { position, refusal, .. }) => {
+            let source = &outcome.run.documents.inputs.sources[position.file() as usize];
+            let what = format!("a record that is held against others {refusal}");
+            Err(Error::input(&source.path, what))
+        }
+    }
 }
 
 /// Takes part in it.

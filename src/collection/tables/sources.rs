@@ -116,7 +116,6 @@ impl SourceEntry {
             bytes: self.bytes,
             window: 0,
             most_window: 1 << 31,
-            too_wide: None,
             lasting: true,
             preference: 0,
             cuts: Cuts::default(),

@@ -151,6 +151,8 @@ impl Intake {
             let goes_on = match &item {
                 WorkItem::Stored(file, some) => {
                     last = Some(*file);
+                    // What it holds others may wait for.
+                    earlier = None;
                     let replay = &*documents.replays[file];
                     self.replay(replay, *file, some.clone(), &mut send)?;
                     self.stepped(&mut send)?

@@ -55,6 +55,9 @@ pub(in crate::output) fn write_divided(
     targets: Targets<'_>,
     progress: &Progress,
 ) -> Result<(u64, u64)> {
+    if source.is_refused() {
+        return Ok((0, 0));
+    }
     let file = ParquetSource::open(source)?;
     let columns = added.as_ref().map_or(&[][..], |(columns, _)| columns);
     let mut files =

@@ -93,7 +93,6 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         bytes: data.len(),
         window: 0,
         most_window: 1 << 31,
-        too_wide: None,
         lasting: true,
         preference: 0,
         cuts: Cuts::default(),

@@ -26,6 +26,7 @@ pub use zstd_window::admit_windows;
 pub(super) use decoder::ReadFault;
 pub(super) use line_stream::{LineStream, TakenLines};
 pub(super) use members::PassedOver;
+pub(super) use open::open_unknown;
 pub(super) use read_ahead::USUAL_ROOM;
 pub(super) use room::{Turn, most_words};
 pub(super) use window::Window;

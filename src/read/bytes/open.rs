@@ -181,7 +181,7 @@ pub fn read_short(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
-    open_counted(source, Arc::default(), Damage::Told)
+    open_counted(source, Arc::default(), Damage::of(source, false))
 }
 
 /// The same, of a source that was read before: damage behind which that went on is passed over.
@@ -189,6 +189,14 @@ pub fn open_decompressed(source: &Source) -> io::Result<Box<dyn Read + Send>> {
 /// # Errors
 /// Those of [`open_decompressed`].
 pub fn open_decompressed_again(source: &Source) -> io::Result<Box<dyn Read + Send>> {
+    open_counted(source, Arc::default(), Damage::of(source, true))
+}
+
+/// The same, of a source of which nothing is known yet, whatever is damaged.
+///
+/// # Errors
+/// Those of [`open_decompressed`].
+pub(in crate::read) fn open_unknown(source: &Source) -> io::Result<Box<dyn Read + Send>> {
     open_counted(source, Arc::default(), Damage::PassedOver)
 }
 
@@ -198,9 +206,6 @@ pub(in crate::read) fn open_counted(
     consumed: Arc<AtomicU64>,
     damage: Damage,
 ) -> io::Result<Box<dyn Read + Send>> {
-    if let Some(why) = &source.too_wide {
-        return Err(io::Error::new(io::ErrorKind::OutOfMemory, why.as_str()));
-    }
     let file = source.open()?.expect(0..source.bytes);
     let file = CountedFile { file, at: 0, consumed: Arc::clone(&consumed) };
     let decoder: Box<dyn Read + Send> = match source.compression {

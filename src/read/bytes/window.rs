@@ -41,12 +41,12 @@ impl Window {
 
     /// The same, of a source that was read before: damage behind which that went on is passed over.
     pub(in crate::read) fn open_again(source: &Source, offset: u64) -> io::Result<Window> {
-        Window::open_with(source, offset, offset, Damage::PassedOver)
+        Window::open_with(source, offset, offset, Damage::of(source, true))
     }
 
     /// The same, for whoever reads up to the byte `end`, and little more.
     pub(in crate::read) fn open_until(source: &Source, offset: u64, end: u64) -> io::Result<Window> {
-        Window::open_with(source, offset, end, Damage::Told)
+        Window::open_with(source, offset, end, Damage::of(source, false))
     }
 
     fn open_with(source: &Source, offset: u64, end: u64, damage: Damage) -> io::Result<Window> {

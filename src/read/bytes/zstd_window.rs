@@ -1,10 +1,10 @@
 //! The windows of Zstandard files: what decompressing them holds, and whether the memory has room for that.
 
-use std::cmp::Reverse;
 use std::io::{self, Read, Seek, SeekFrom};
 
 #[cfg(feature = "pdf")]
 use super::process_room::{memory_of, processes};
+use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
 #[cfg(feature = "pdf")]
 use crate::read::format::Format;
@@ -69,58 +69,59 @@ impl Source {
 }
 
 /// Sees to it that the windows of all files that so many workers may decompress at a time fit in the memory, and notes with
-/// each file what it may take: how much all of them take of the memory, and the processes that read PDFs. Files of the largest
-/// windows are not decompressed where they do not fit.
-pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize) -> u64 {
-    for source in sources.iter_mut().filter(|source| source.window > MOST_WINDOW) {
-        source.too_wide = Some(format!(
+/// each file what it may take: how much all of them take of the memory, and the processes that read PDFs.
+///
+/// # Errors
+/// [`Error::Input`] for the file with the largest window, if they do not fit.
+pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize) -> Result<u64> {
+    if let Some(source) = sources.iter().find(|source| source.window > MOST_WINDOW) {
+        let reason = format!(
             "to decompress it takes a window of {} MiB, more than the {} MiB that are supported: compress it again with a \
-                 smaller window (zstd --long=27 or less)",
+             smaller window (zstd --long=27 or less)",
             source.window.div_ceil(1 << 20),
             MOST_WINDOW >> 20
-        ));
+        );
+        return Err(Error::Input { path: source.path.clone(), reason });
     }
-    let Some(memory) = memory else { return 0 };
+    let Some(memory) = memory else { return Ok(0) };
     let processes = processes_for(sources, memory, workers);
     let base = BASE_MEMORY + WORKER_MEMORY * workers as u64;
     let half = memory.saturating_sub(base) / 2;
+    let mut windows: Vec<u64> = sources.iter().map(|source| source.window).collect();
+    windows.sort_unstable_by(|a, b| b.cmp(a));
+    let unusual = |window: &&u64| **window > USUAL;
+    let all: u64 =
+        windows.iter().take(workers).filter(unusual).fold(0, |all, window| all.saturating_add(*window));
     let beyond = BEYOND_MEMORY / 2;
-    // The widest first, of those that are as wide the last.
-    let mut unusual: Vec<usize> =
-        (0..sources.len()).filter(|at| (USUAL + 1..=MOST_WINDOW).contains(&sources[*at].window)).collect();
-    unusual.sort_by_key(|at| (Reverse(sources[*at].window), Reverse(*at)));
-    let widths: Vec<u64> = unusual.iter().map(|at| sources[*at].window).collect();
-    let at_a_time =
-        |from: usize| -> u64 { widths[from..].iter().take(workers).copied().fold(0, u64::saturating_add) };
-    let admitted = (0..).find(|from| at_a_time(*from) <= half + beyond).unwrap_or(unusual.len());
-    let all = at_a_time(admitted);
-    for from in 0..admitted {
-        let with_others = at_a_time(from);
-        let needed = base + 2 * with_others.saturating_sub(beyond);
-        sources[unusual[from]].too_wide = Some(too_wide(widths[from], with_others, memory, needed));
+    if all > half + beyond {
+        let largest = windows.first().copied().unwrap_or(0);
+        let named = sources.iter().find(|source| source.window == largest);
+        let path = named.map(|source| source.path.clone()).unwrap_or_default();
+        let needed = base + 2 * all.saturating_sub(beyond);
+        let fewer = if all > largest { ", use fewer workers (-w 1)" } else { "" };
+        return Err(Error::Input {
+            path,
+            reason: format!(
+                "to decompress it takes a window of {} MiB, with those of other files and workers {} MiB, which do not fit in \
+                 the memory allowed, {} MiB: allow about {} MiB with --memory{fewer}, or compress it again with a smaller \
+                 window (zstd --long=27 or less)",
+                largest.div_ceil(1 << 20),
+                all.div_ceil(1 << 20),
+                memory >> 20,
+                (needed >> 20) + 1
+            ),
+        });
     }
     // What other frames ask for is not known before they are read, so room for it is taken off, too.
     let later = (half.saturating_sub(all) / (4 * workers as u64)).clamp(LATER, MOST_LATER);
     let has_windows = sources.iter().any(|source| source.window > 0);
     sources.iter_mut().for_each(|source| source.most_window = source.window.max(later));
     let kept = if has_windows { workers as u64 * (later - LATER) } else { 0 };
-    (all + kept).min(half) + processes
+    Ok((all + kept).min(half) + processes)
 }
 
-/// Why a file is not decompressed, and what to do.
-fn too_wide(window: u64, with_others: u64, memory: u64, needed: u64) -> String {
-    format!(
-        "to decompress it takes a window of {} MiB, with those of other files and workers {} MiB, which do not fit in the memory \
-         allowed, {} MiB: allow about {} MiB with --memory{}, or compress it again with a smaller window (zstd --long=27 or less)",
-        window.div_ceil(1 << 20),
-        with_others.div_ceil(1 << 20),
-        memory >> 20,
-        (needed >> 20) + 1,
-        if with_others > window { ", use fewer workers (-w 1)" } else { "" },
-    )
-}
-
-/// How much of the memory the processes take that read PDFs. Which members of an archive are PDFs is not known before.
+/// How much of the memory the processes take that read PDFs. Which members of an archive are PDFs is not known before. Where one has
+/// no room, each PDF is refused when it is met.
 #[cfg(feature = "pdf")]
 fn processes_for(sources: &[Source], memory: u64, workers: usize) -> u64 {
     let reads_pdfs = |source: &Source| matches!(source.format, Format::Pdf | Format::Tar | Format::Zip);

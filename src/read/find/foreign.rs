@@ -157,7 +157,7 @@ impl Foreign {
         let is_no_text = || head.extension().is_some_and(|end| NO_TEXT.contains(&end));
         match head.content() {
             content if content.starts_with(POINTER_LINE) => Some(POINTER),
-            content if is_plain && has_nul(content) => Some(NUL),
+            content if is_plain && is_of_zeros(content, head.is_called_text()) => Some(NUL),
             _ if head.is_called_text() => None,
             content if is_plain && is_markup(content) => Some(MARKUP),
             content if is_plain && content.starts_with(POSTSCRIPT.magic) => Some(POSTSCRIPT),
@@ -237,14 +237,20 @@ impl Foreign {
     }
 }
 
-/// Whether it has a zero byte, and no mark that says why.
-fn has_nul(content: &[u8]) -> bool {
-    !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && content.contains(&0)
+/// Whether it has zero bytes, and no mark that says why: one, or of what is called a text a quarter.
+fn is_of_zeros(content: &[u8], is_called_text: bool) -> bool {
+    let zeros = memchr::memchr_iter(0, content).count();
+    let most = if is_called_text { content.len() / 4 } else { 0 };
+    !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && zeros > most
 }
 
 /// Whether it is XML that is no text.
 fn is_markup(content: &[u8]) -> bool {
-    ROOTS.iter().any(|root| behind_prolog(content).starts_with(root))
+    let content = behind_prolog(content);
+    ROOTS.iter().any(|root| {
+        let behind = content.strip_prefix(*root).and_then(<[u8]>::first);
+        behind.is_some_and(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace())
+    })
 }
 
 /// Whether the lines of an mbox end in CR, by its first ones: its second begins with the name of a header.

@@ -62,7 +62,6 @@ pub(super) fn recognise(
         bytes: state.bytes,
         window: 0,
         most_window: MOST_WINDOW,
-        too_wide: None,
         lasting: true,
         preference: 0,
         cuts: Cuts::default(),

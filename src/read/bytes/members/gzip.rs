@@ -11,6 +11,8 @@ use memchr::memmem;
 
 use super::PackedMember;
 use crate::limits::sized;
+use crate::read::format::Format;
+use crate::read::source::Source;
 
 /// Most bytes that a member is decompressed to before any of it is handed on: so much of a damaged one can be passed over.
 const MOST_AHEAD: usize = sized(2 << 20, 300);
@@ -18,8 +20,8 @@ const MOST_AHEAD: usize = sized(2 << 20, 300);
 const INPUT: usize = sized(128 << 10, 100);
 /// Bytes decoded at once.
 const OUTPUT: usize = sized(64 << 10, 100);
-/// Most places behind damage that are tried as beginnings of a member.
-const MOST_TRIED: usize = 64;
+/// Most places behind damage that are tried as beginnings of a member, in all of a file.
+const MOST_TRIED: usize = 1024;
 /// How a member begins (RFC 1952, section 2.3): what it is, and that it is deflated. Bits of the next byte that are zero.
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const RESERVED: u8 = 0xe0;
@@ -27,10 +29,24 @@ const RESERVED: u8 = 0xe0;
 /// What becomes of damage behind which members are whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::read) enum Damage {
+    /// It ends the file.
+    Ends,
     /// It is an error, [`PassedOver`], behind which reading may go on.
     Told,
     /// It is passed over: it was told before.
     PassedOver,
+}
+
+impl Damage {
+    /// What becomes of it in a source that is read for the first time, or again. Records of crawls show by their beginnings what they
+    /// are, and have a member each: there reading goes on.
+    pub(in crate::read) fn of(source: &Source, is_again: bool) -> Damage {
+        match source.format {
+            Format::Warc | Format::Arc if is_again => Damage::PassedOver,
+            Format::Warc | Format::Arc => Damage::Told,
+            _ => Damage::Ends,
+        }
+    }
 }
 
 /// Damage that was passed over.
@@ -115,6 +131,8 @@ pub(in crate::read) struct GzipMembers<R> {
     member: PackedMember,
     /// Those that were read to their ends, if anyone asks.
     read: Option<Vec<PackedMember>>,
+    /// Places that may still be tried.
+    tries: usize,
 }
 
 impl<R: Read + Seek> GzipMembers<R> {
@@ -128,6 +146,7 @@ impl<R: Read + Seek> GzipMembers<R> {
             taken: 0,
             member: PackedMember { packed: 0..0, bytes: 0..0 },
             read: None,
+            tries: MOST_TRIED,
         }
     }
 
@@ -163,7 +182,7 @@ impl<R: Read + Seek> GzipMembers<R> {
         self.taken = 0;
         match unpack_ahead(&mut self.decoder, &mut self.ahead) {
             Ok(is_whole) => self.begun(at, is_whole),
-            Err(error) if is_damage(&error) => self.pass_over(at, error),
+            Err(error) if is_damage(&error) => self.pass_over(at, at + 1, error),
             Err(error) => Err(error),
         }
     }
@@ -186,12 +205,17 @@ impl<R: Read + Seek> GzipMembers<R> {
         Ok(())
     }
 
-    /// Goes on behind what is damaged from a byte of the file on. If nothing is whole there, the error comes behind what could be
-    /// decompressed.
-    fn pass_over(&mut self, from: u64, error: io::Error) -> io::Result<()> {
+    /// Goes on behind what is damaged from a byte of the file on, with a member that begins at another one or behind it. If none is
+    /// whole there, the error comes behind what could be decompressed.
+    fn pass_over(&mut self, from: u64, next: u64, error: io::Error) -> io::Result<()> {
         let before_damage = mem::take(&mut self.ahead);
-        let mut ahead = Vec::new();
-        let Some(at) = next_whole(self.file()?, from + 1, &mut ahead)? else {
+        let (mut ahead, mut tries) = (Vec::new(), self.tries);
+        let found = match self.damage {
+            Damage::Ends => None,
+            _ => next_whole(self.file()?, next, &mut tries, &mut ahead)?,
+        };
+        self.tries = tries;
+        let Some(at) = found else {
             self.ahead = before_damage;
             self.next = Next::Fault(error);
             return Ok(());
@@ -199,7 +223,7 @@ impl<R: Read + Seek> GzipMembers<R> {
         self.ahead = ahead;
         self.begun(at, true)?;
         match self.damage {
-            Damage::PassedOver => Ok(()),
+            Damage::Ends | Damage::PassedOver => Ok(()),
             Damage::Told => {
                 let passed = PassedOver { why: error.to_string(), packed: from..at };
                 Err(io::Error::new(io::ErrorKind::InvalidData, passed))
@@ -223,8 +247,7 @@ impl<R: Read + Seek> GzipMembers<R> {
                 self.ahead.clear();
                 self.taken = 0;
                 let (at, what) = (self.position()?, "something that is not gzip follows the compressed data");
-                // The first byte may begin a member.
-                self.pass_over(at.saturating_sub(1), io::Error::new(io::ErrorKind::InvalidData, what))
+                self.pass_over(at, at, io::Error::new(io::ErrorKind::InvalidData, what))
             }
         }
     }
@@ -279,16 +302,17 @@ fn unpack_ahead(decoder: &mut impl Read, out: &mut Vec<u8>) -> io::Result<bool> 
 fn next_whole<R: Read + Seek>(
     file: &mut BufReader<R>,
     mut from: u64,
+    tries: &mut usize,
     out: &mut Vec<u8>,
 ) -> io::Result<Option<u64>> {
-    for _ in 0..MOST_TRIED {
+    while *tries > 0 {
         let Some(at) = find_magic(file, from)? else { return Ok(None) };
         file.seek(SeekFrom::Start(at))?;
         out.clear();
         match unpack_ahead(&mut GzDecoder::new(&mut *file), out) {
             Ok(true) => return Ok(Some(at)),
             Err(error) if !is_damage(&error) => return Err(error),
-            _ => from = at + 1,
+            _ => (from, *tries) = (at + 1, *tries - 1),
         }
     }
     Ok(None)

@@ -69,7 +69,7 @@ pub fn packed_members(source: &Source, most: u64) -> io::Result<Option<Vec<Packe
     let file = source.open()?.expect(0..source.bytes);
     match source.compression {
         Compression::Bzip2 => streams_of_bzip2(file, most),
-        _ => members_of_gzip(CountedFile::new(file), most),
+        _ => members_of_gzip(CountedFile::new(file), Damage::of(source, true), most),
     }
 }
 
@@ -78,8 +78,12 @@ fn is_wide(packed: u64, most: u64) -> bool {
     packed > 2 * most + OUTPUT as u64
 }
 
-fn members_of_gzip(file: CountedFile<InputFile>, most: u64) -> io::Result<Option<Vec<PackedMember>>> {
-    let mut members = GzipMembers::listed(file, Damage::PassedOver);
+fn members_of_gzip(
+    file: CountedFile<InputFile>,
+    damage: Damage,
+    most: u64,
+) -> io::Result<Option<Vec<PackedMember>>> {
+    let mut members = GzipMembers::listed(file, damage);
     let mut out = vec![0; OUTPUT];
     loop {
         let count = members.read(&mut out)?;

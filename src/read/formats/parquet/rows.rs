@@ -150,7 +150,7 @@ impl RowRecords {
     fn fault(&self, error: ParquetError) -> Result<String> {
         match between(&self.source.path, error) {
             Ok(error) => Err(error),
-            Err(error) => match self.memory.unfit() {
+            Err(error) => match self.memory.take_unfit() {
                 Some(bytes) => Ok(no_room(self.row, bytes, &self.fields.room)),
                 None => Ok(said(&error)),
             },
@@ -163,6 +163,7 @@ impl RowRecords {
             let number = self.count.saturating_add(1);
             let others = std::array::from_fn(|kind| kind).map(|kind| cells.others[kind].get(at));
             let (row, bytes) = (self.row, text.bytes());
+            self.since = self.since.saturating_add(bytes);
             self.pass(row + 1);
             let position = self.position(row);
             let longest = self.fields.max_record_bytes as u64;
@@ -176,7 +177,6 @@ impl RowRecords {
             match outcome {
                 Ok(record) => {
                     self.text_bytes += record.text.len() as u64;
-                    self.since += record.text.len() as u64;
                     sink.document(&record);
                 }
                 Err(refusal) => sink.refuse(position, number, refusal),

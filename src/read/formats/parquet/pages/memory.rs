@@ -209,6 +209,11 @@ impl UnitMemory {
         Some(self.unfit.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
     }
 
+    /// The same, of one that is refused now: whatever comes later has nothing to do with it.
+    pub(in crate::read::formats::parquet) fn take_unfit(&self) -> Option<u64> {
+        Some(self.unfit.swap(0, Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
     /// Whether so many bytes are more than a part of what may be taken.
     pub(in crate::read::formats::parquet) fn is_much(&self, bytes: u64) -> bool {
         bytes > self.room.rewritten() / (ENCODED + 1)
