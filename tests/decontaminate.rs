@@ -678,7 +678,7 @@ fn what_the_memory_has_no_room_for_is_said_before_the_work() {
     dir.alike(&format!("{command} --benchmarks few.jsonl --memory 60M"), None)
         .code(3)
         .says("in.jsonl")
-        .says("the record at byte")
+        .says("line 2: has 15")
         .says("--memory");
     dir.alike(&format!("{command} --benchmarks few.jsonl --memory 2G"), None).ok();
 }

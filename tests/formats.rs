@@ -1,6 +1,6 @@
 //! The same documents in every format: the same clusters; and kept files that stay what they were.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
 use crate::support::job::done;
@@ -343,7 +343,13 @@ fn a_damaged_member_of_a_crawl_costs_its_record_alone() {
                 |input: &str| dir.output(&format!("{input} -w 2 {flags}"), &format!("out{way}-{input}"));
             let (found, want) = (run(&damaged), run(&without));
             assert_eq!(decided(&found), decided(&want), "{hit}{way}");
-            assert!(found.kept == want.kept && found.removed == want.removed, "{hit}{way}");
+            // Lines name the folder.
+            let plain = |files: &BTreeMap<String, Vec<u8>>, folder: &str| -> BTreeMap<String, String> {
+                let text = |packed: &Vec<u8>| String::from_utf8(unpack(packed)).unwrap().replace(folder, "");
+                files.iter().map(|(name, packed)| (name.clone(), text(packed))).collect()
+            };
+            assert_eq!(plain(&found.kept, &damaged), plain(&want.kept, &without), "{hit}{way}");
+            assert_eq!(plain(&found.removed, &damaged), plain(&want.removed, &without), "{hit}{way}");
             assert_eq!(found.rejected.len() - want.rejected.len(), 1, "{hit}{way}: {:?}", found.rejected);
             let says = if hit + 1 < records.len() { "passed over" } else { "nothing from here on was read" };
             assert!(found.rejected.iter().any(|row| row["reason"].as_str().unwrap().contains(says)));
@@ -354,7 +360,8 @@ fn a_damaged_member_of_a_crawl_costs_its_record_alone() {
             dir.alike(&format!("export {collection} --out e-{input}"), None).ok();
             Output::read(&dir.join(&format!("e-{input}")))
         };
-        assert!(exported(&damaged).kept == exported(&without).kept, "{hit}");
+        let name = "a.warc.gz";
+        assert!(exported(&damaged).kept(name) == exported(&without).kept(name), "{hit}");
     }
 }
 

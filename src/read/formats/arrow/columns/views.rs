@@ -47,9 +47,6 @@ impl View {
     }
 }
 
-/// Buffers that are in memory as a whole at a time, of those that views lead to in order: one may begin where another one ends.
-const HELD: u64 = 2;
-
 /// The views of a column, and what they lead to.
 pub(in crate::read::formats::arrow) struct ViewBytes {
     pub(in crate::read::formats::arrow) views: BufferBytes,
@@ -129,8 +126,8 @@ impl ViewBuffer {
 
 impl ViewBytes {
     pub(in crate::read::formats::arrow) fn new(views: BufferBytes, buffers: Vec<ViewBuffer>) -> ViewBytes {
-        let largest = buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
-        let most = largest.saturating_mul(HELD);
+        // What leads to several at once is read one buffer at a time, and the last one stays.
+        let most = buffers.iter().map(|buffer| buffer.unpacked).max().unwrap_or(0);
         ViewBytes { views, buffers, held: VecDeque::new(), most, lead_back: false, step: AT_ONCE }
     }
 
@@ -140,12 +137,13 @@ impl ViewBytes {
     }
 
     /// Lets buffers take so many bytes, if views lead back and forth: each would be decompressed for every few rows. Where that is too
-    /// little for all of them, as many bytes of texts are read at once.
+    /// little for all of them, more texts are read at once.
     pub(in crate::read::formats::arrow) fn hold_within(&mut self, bytes: u64) {
         if self.lead_back {
             let all = self.buffers.iter().map(|buffer| buffer.unpacked).fold(0, u64::saturating_add);
             self.most = self.most.max(bytes.min(all));
-            self.step = if self.most < all { bytes.max(AT_ONCE) } else { AT_ONCE };
+            // They are in memory twice: as they are read, and as cells.
+            self.step = if self.most < all { (bytes / 2).max(AT_ONCE) } else { AT_ONCE };
         }
     }
 
