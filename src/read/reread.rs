@@ -295,7 +295,14 @@ impl Again<'_> {
             if turn.is_none() && fields.room.is_long(searched) {
                 *turn = fields.room.turn()?;
             }
-            if !self.more()? {
+            let is_complete =
+                self.boundaries.as_ref().is_some_and(|found| found.is_complete(self.window.pending()));
+            let more = match self.more() {
+                // What cannot be read is behind the record.
+                Err(Error::Io { .. }) if is_complete => false,
+                more => more?,
+            };
+            if !more {
                 // The end of the file is the end of the record: the next one begins anew.
                 self.boundaries = codec(self.source.format).boundaries();
                 break self.window.pending().len();

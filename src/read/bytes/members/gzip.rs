@@ -9,7 +9,7 @@ use std::ops::Range;
 use flate2::bufread::GzDecoder;
 use memchr::memmem;
 
-use super::PackedMember;
+use super::member::PackedMember;
 use crate::limits::sized;
 use crate::read::format::Format;
 use crate::read::source::Source;

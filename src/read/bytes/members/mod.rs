@@ -3,39 +3,17 @@
 #![expect(clippy::disallowed_types, reason = "what comes out of the decoder is counted and thrown away")]
 
 mod gzip;
+mod member;
 
-use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::ops::Range;
-
-use bzip2::bufread::BzDecoder;
-use flate2::bufread::GzDecoder;
+use std::io::{self, BufReader, Read, Seek};
 
 pub(in crate::read) use self::gzip::{Damage, GzipMembers, PassedOver};
+pub use self::member::PackedMember;
+use self::member::{BZIP2, first_byte, member_decoder};
 use super::open::{CountedFile, InputFile};
 use crate::limits::{MAX_FILE_BYTES, sized};
 use crate::read::format::Compression;
 use crate::read::source::Source;
-
-/// A member of a gzip file, or a stream of a bzip2 file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackedMember {
-    /// Its bytes in the file.
-    pub packed: Range<u64>,
-    /// Its bytes in the decompressed file.
-    pub bytes: Range<u64>,
-}
-
-impl PackedMember {
-    /// Appends the decompressed bytes of the member, which is `packed`, to `out`.
-    ///
-    /// # Errors
-    /// What the decoder says; an error also if they are not as many as they were.
-    pub fn unpack(&self, packed: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        let bytes = self.bytes.end - self.bytes.start;
-        let read = member_decoder(packed).take(bytes + 1).read_to_end(out)?;
-        if read as u64 == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
-    }
-}
 
 /// Bytes read at once.
 const INPUT: usize = sized(128 << 10, 100);
@@ -43,22 +21,6 @@ const INPUT: usize = sized(128 << 10, 100);
 const MOST_MEMBERS: usize = 1 << 20;
 /// Bytes decoded at once.
 const OUTPUT: usize = sized(64 << 10, 100);
-
-/// Decodes the member with which bytes begin, and nothing behind it.
-fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read + 'a> {
-    match first_byte(&mut input) {
-        Ok(Some(BZIP2)) => Box::new(BzDecoder::new(input)),
-        // What is wrong with the file is for the decoder to find.
-        _ => Box::new(GzDecoder::new(input)),
-    }
-}
-
-/// How the streams of bzip2 begin.
-const BZIP2: u8 = b'B';
-
-fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
-    input.fill_buf().map(|ready| ready.first().copied())
-}
 
 /// The members of a file that is packed with gzip or bzip2, in order; `None` as soon as one has more than `most` decompressed bytes, or there are
 /// too many: then they are no pieces to work with. Damage that was told when the file was read is passed over.

@@ -18,6 +18,8 @@ use crate::read::windowed::carries;
 
 /// Least and most bytes that are read at once.
 const STEP: (usize, usize) = sized((4 << 10, 256 << 10), (16, 64));
+/// Bytes of a column that are read at once, if a row is not longer.
+pub(in crate::read::formats::arrow) const AT_ONCE: u64 = sized(1 << 20, 256);
 /// Bytes that are decompressed at once.
 const UNPACKED: usize = sized(64 << 10, 64);
 /// Least bytes of a buffer that is fetched by itself: as many as a request brings.

@@ -7,14 +7,12 @@ use bytes::Bytes;
 
 use super::super::metadata::flat::damaged;
 use super::super::metadata::schema::FixedMeaning;
-use super::buffers::BufferBytes;
+use super::buffers::{AT_ONCE, BufferBytes};
 use super::fixed::{fixed_cell, key, offset};
 use super::views::ViewBytes;
 use crate::limits::sized;
 use crate::read::formats::parquet::Cell;
 
-/// Bytes of a column that are read at once, if a row is not longer.
-pub(in crate::read::formats::arrow) const AT_ONCE: u64 = sized(1 << 20, 256);
 /// Values of a list that are read at once.
 const VALUES: u64 = sized(1 << 10, 5);
 

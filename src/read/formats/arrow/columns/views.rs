@@ -10,8 +10,7 @@ use bytes::Bytes;
 
 use super::super::metadata::flat::damaged;
 use super::super::metadata::message::{BodyCodec, read_exact};
-use super::buffers::{BufferBytes, no_room};
-use super::column::AT_ONCE;
+use super::buffers::{AT_ONCE, BufferBytes, no_room};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
 use crate::read::formats::parquet::Cell;

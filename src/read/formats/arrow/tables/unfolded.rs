@@ -5,8 +5,9 @@ use std::io;
 use bytes::Bytes;
 use parquet::data_type::ByteArray;
 
+use super::super::columns::buffers::AT_ONCE;
 use super::super::columns::buffers::BufferBytes;
-use super::super::columns::column::{AT_ONCE, ArrowColumn, ColumnOffsets, ColumnValues, find_run, keyed};
+use super::super::columns::column::{ArrowColumn, ColumnOffsets, ColumnValues, find_run, keyed};
 use super::super::columns::fixed::key;
 use super::super::columns::views::{VIEW, ViewBytes};
 use super::super::metadata::flat::damaged;
