@@ -436,7 +436,11 @@ mod tests {
             let mut told = GzipMembers::listed(io::Cursor::new(&file), Damage::Told);
             let (mut out, mut passed) = (Vec::new(), 0);
             while let Err(error) = told.read_to_end(&mut out) {
-                prop_assert!(PassedOver::is_it(&error));
+                if !PassedOver::is_it(&error) {
+                    // What it was changed to unfolds to a long member, which is handed on up to the damage.
+                    prop_assert!(out.len() >= MOST_AHEAD);
+                    return Ok(());
+                }
                 passed += 1;
             }
             // What is not looked at, as the time of the file is, may be anything.
