@@ -73,7 +73,7 @@ impl fmt::Display for PassedOver {
 impl std::error::Error for PassedOver {}
 
 /// What is read next.
-enum Next {
+enum MemberStep {
     /// A member, from its beginning.
     Member,
     /// The rest of the member, of which so much was decompressed that it is handed on whatever comes.
@@ -122,7 +122,7 @@ pub(in crate::read) struct GzipMembers<R> {
     decoder: GzDecoder<PackedFile<R>>,
     /// The file before its first member: a decoder reads a header as soon as it has one.
     unopened: PackedFile<R>,
-    next: Next,
+    next: MemberStep,
     damage: Damage,
     /// What was decompressed and not handed on.
     ahead: Vec<u8>,
@@ -140,7 +140,7 @@ impl<R: Read + Seek> GzipMembers<R> {
         GzipMembers {
             decoder: GzDecoder::new(PackedFile(None)),
             unopened: PackedFile(Some(BufReader::with_capacity(INPUT, file))),
-            next: Next::Member,
+            next: MemberStep::Member,
             damage,
             ahead: Vec::new(),
             taken: 0,
@@ -191,7 +191,7 @@ impl<R: Read + Seek> GzipMembers<R> {
     fn begun(&mut self, at: u64, is_whole: bool) -> io::Result<()> {
         let start = self.member.bytes.end;
         self.member = PackedMember { packed: at..at, bytes: start..start + self.ahead.len() as u64 };
-        self.next = Next::Rest;
+        self.next = MemberStep::Rest;
         if is_whole { self.ended() } else { Ok(()) }
     }
 
@@ -201,7 +201,7 @@ impl<R: Read + Seek> GzipMembers<R> {
         if let Some(read) = &mut self.read {
             read.push(self.member.clone());
         }
-        self.next = Next::Behind;
+        self.next = MemberStep::Behind;
         Ok(())
     }
 
@@ -217,7 +217,7 @@ impl<R: Read + Seek> GzipMembers<R> {
         self.tries = tries;
         let Some(at) = found else {
             self.ahead = before_damage;
-            self.next = Next::Fault(error);
+            self.next = MemberStep::Fault(error);
             return Ok(());
         };
         self.ahead = ahead;
@@ -236,11 +236,11 @@ impl<R: Read + Seek> GzipMembers<R> {
         let padded = skip_zeros(self.file()?)?;
         match self.file()?.fill_buf()?.first() {
             None => {
-                self.next = Next::End;
+                self.next = MemberStep::End;
                 Ok(())
             }
             Some(first) if *first == MAGIC[0] && !padded => {
-                self.next = Next::Member;
+                self.next = MemberStep::Member;
                 Ok(())
             }
             Some(_) => {
@@ -262,22 +262,22 @@ impl<R: Read + Seek> Read for GzipMembers<R> {
                 self.taken += count;
                 return Ok(count);
             }
-            match mem::replace(&mut self.next, Next::End) {
-                Next::Member => self.begin()?,
-                Next::Rest => {
+            match mem::replace(&mut self.next, MemberStep::End) {
+                MemberStep::Member => self.begin()?,
+                MemberStep::Rest => {
                     // It may be long, and what it needs nobody else gets.
                     (self.ahead, self.taken) = (Vec::new(), 0);
                     let read = self.decoder.read(into)?;
                     self.member.bytes.end += read as u64;
-                    self.next = Next::Rest;
+                    self.next = MemberStep::Rest;
                     if read > 0 || into.is_empty() {
                         return Ok(read);
                     }
                     self.ended()?;
                 }
-                Next::Behind => self.look_behind()?,
-                Next::Fault(error) => return Err(error),
-                Next::End => return Ok(0),
+                MemberStep::Behind => self.look_behind()?,
+                MemberStep::Fault(error) => return Err(error),
+                MemberStep::End => return Ok(0),
             }
         }
     }

@@ -52,7 +52,13 @@ fn each_head(source: &Source, end: Option<u64>, each: &mut dyn FnMut(u64, &[u8])
         let read = match window.more(BLOCK) {
             Ok(read) => read,
             // What is behind the last good byte is not written at all.
-            Err(_) if end.is_some() => return Ok(()),
+            Err(_) if end.is_some() => {
+                // The last record that is good may be all there is.
+                if !within && end.is_some_and(|end| window.offset() < end) {
+                    each(window.offset(), window.pending());
+                }
+                return Ok(());
+            }
             Err(error) => return Err(fault(error)),
         };
         skip_bom(&mut window);
