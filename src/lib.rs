@@ -282,7 +282,8 @@
 //! - `read/bytes/room.rs` - how long records may be within the memory, and whose turn it is to have a long one
 //! - `read/bytes/window.rs` - a window that slides over the decompressed bytes of a file
 //! - `read/bytes/line_stream.rs` - a compressed file of lines that several workers read together
-//! - `read/bytes/members/mod.rs` - where the members of a gzip or bzip2 file are
+//! - `read/bytes/packed_members.rs` - where the members of a gzip or bzip2 file are
+//! - `read/bytes/members/mod.rs` - members decoded one behind the other
 //! - `read/bytes/members/member.rs` - one of them
 //! - `read/bytes/members/gzip.rs` - the members of a gzip file, read on behind damage
 //! - `read/bytes/lz4.rs` - LZ4 frames, decoded and held against their checksums

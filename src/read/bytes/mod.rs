@@ -7,6 +7,7 @@ mod line_stream;
 mod lz4;
 mod members;
 mod open;
+mod packed_members;
 #[cfg(feature = "pdf")]
 mod process_room;
 mod read_ahead;
@@ -17,8 +18,9 @@ mod zstd_window;
 
 pub use counted_write::CountedWrite;
 pub use digest::{file_digest, file_digests};
-pub use members::{PackedMember, packed_members};
+pub use members::PackedMember;
 pub use open::{InputFile, open_decompressed, open_decompressed_again, read_short};
+pub use packed_members::packed_members;
 pub use read_ahead::admit_read_ahead;
 pub use room::{RecordCost, RecordRoom};
 pub use zstd_window::admit_windows;

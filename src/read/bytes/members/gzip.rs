@@ -151,12 +151,12 @@ impl<R: Read + Seek> GzipMembers<R> {
     }
 
     /// The same, which keeps in mind what members it has read.
-    pub(super) fn listed(file: R, damage: Damage) -> GzipMembers<R> {
+    pub(in crate::read::bytes) fn listed(file: R, damage: Damage) -> GzipMembers<R> {
         GzipMembers { read: Some(Vec::new()), ..GzipMembers::new(file, damage) }
     }
 
     /// The members that were read to their ends, and the bytes of the present one so far.
-    pub(super) fn list(&self) -> (&[PackedMember], u64) {
+    pub(in crate::read::bytes) fn list(&self) -> (&[PackedMember], u64) {
         let Range { start, end } = self.member.bytes;
         (self.read.as_deref().unwrap_or_default(), end - start)
     }

@@ -28,7 +28,7 @@ impl PackedMember {
 }
 
 /// Decodes the member with which bytes begin, and nothing behind it.
-pub(super) fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read + 'a> {
+pub(in crate::read::bytes) fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read + 'a> {
     match first_byte(&mut input) {
         Ok(Some(BZIP2)) => Box::new(BzDecoder::new(input)),
         // What is wrong with the file is for the decoder to find.
@@ -37,8 +37,8 @@ pub(super) fn member_decoder<'a>(mut input: impl BufRead + 'a) -> Box<dyn Read +
 }
 
 /// How the streams of bzip2 begin.
-pub(super) const BZIP2: u8 = b'B';
+pub(in crate::read::bytes) const BZIP2: u8 = b'B';
 
-pub(super) fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
+pub(in crate::read::bytes) fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
     input.fill_buf().map(|ready| ready.first().copied())
 }
