@@ -210,8 +210,8 @@ pub trait Boundaries: Send {
         None
     }
 
-    /// Whether bytes that were looked at, in which no record ends, are all of one nevertheless: nothing of it would follow.
-    fn is_complete(&self, _bytes: &[u8]) -> bool {
+    /// After a call that found no end: whether the record is all there nevertheless, and nothing of it would follow but blanks.
+    fn is_complete(&self) -> bool {
         false
     }
 

@@ -295,8 +295,7 @@ impl Again<'_> {
             if turn.is_none() && fields.room.is_long(searched) {
                 *turn = fields.room.turn()?;
             }
-            let is_complete =
-                self.boundaries.as_ref().is_some_and(|found| found.is_complete(self.window.pending()));
+            let is_complete = self.boundaries.as_ref().is_some_and(|found| found.is_complete());
             let more = match self.more() {
                 // What cannot be read is behind the record.
                 Err(Error::Io { .. }) if is_complete => false,

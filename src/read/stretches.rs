@@ -179,7 +179,7 @@ impl Splitter for StretchSplitter {
         if !self.complete(window, span, sink) {
             return None;
         }
-        if self.ends.is_complete(window.pending()) {
+        if self.ends.is_complete() {
             self.record(window.offset(), window.pending(), true, sink);
             window.consume(usize::MAX);
             self.searched = 0;

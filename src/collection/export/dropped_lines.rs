@@ -30,7 +30,14 @@ pub(super) fn dropped_lines(
         match next() {
             Ok(block) if block.is_empty() => break,
             Ok(block) => lines.take(&block),
-            Err(Error::Io { .. }) if lines.kept.is_empty() => {
+            Err(error @ Error::Io { .. }) => {
+                // What cannot be read is behind a record that is complete.
+                if lines.boundaries.is_complete() {
+                    lines.end();
+                }
+                if !lines.kept.is_empty() {
+                    return Err(error);
+                }
                 end = Some(lines.start);
                 break;
             }

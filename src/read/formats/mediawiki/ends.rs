@@ -114,7 +114,7 @@ impl Boundaries for PageEnds {
         false
     }
 
-    fn is_complete(&self, _: &[u8]) -> bool {
+    fn is_complete(&self) -> bool {
         self.place == WikiPlace::Behind
     }
 

@@ -157,8 +157,8 @@ impl Boundaries for DocEnds {
         false
     }
 
-    fn is_complete(&self, bytes: &[u8]) -> bool {
-        CLOSINGS.iter().any(|closing| bytes.trim_ascii_end().ends_with(closing))
+    fn is_complete(&self) -> bool {
+        self.undecided == 0 && CLOSINGS.iter().any(|closing| self.behind.trim_ascii_end().ends_with(closing))
     }
 
     fn has_header(&self) -> bool {

@@ -152,7 +152,7 @@ impl<H: RecordHead> Boundaries for StretchEnds<H> {
         true
     }
 
-    fn is_complete(&self, _: &[u8]) -> bool {
+    fn is_complete(&self) -> bool {
         self.place == StretchPlace::Behind
     }
 
