@@ -155,7 +155,7 @@ impl CorpusFindings {
     /// What is not kept: the documents that something was found in.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`crate::error::Error::Io`].
     pub fn contaminated(&self) -> Result<LeftOut> {
         let sources = self.inputs.sources.len();
         let none = || Ok(LeftOut::nothing(sources));
@@ -165,7 +165,7 @@ impl CorpusFindings {
     /// The passages of all documents, for whoever cuts them out or marks them: a file in `folder`.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// [`crate::error::Error::Io`].
     pub fn cuts(&self, folder: &Path) -> Result<CutFile> {
         let mut cuts = CutWriter::new(folder)?;
         if let Some(hits) = &self.hits {
@@ -181,8 +181,8 @@ impl CorpusFindings {
 /// Searches a corpus: where this process is alone, or process 0; the others [`assist_search`].
 ///
 /// # Errors
-/// [`Error::Interrupted`], [`Error::Io`] of a file of what was found, [`Error::Config`] of a field that is none, and what
-/// is wrong with other processes.
+/// [`Interrupted`](crate::error::Error::Interrupted), [`Io`](crate::error::Error::Io) of a file of what was found,
+/// [`Config`](crate::error::Error::Config) of a field that is none, and what is wrong with other processes.
 pub fn search(
     index: &BenchmarkIndex,
     corpus: &CorpusSearch<'_>,

@@ -62,14 +62,74 @@ fn no_unit_begins_before_a_header() {
 #[test]
 fn what_is_complete_before_compressed_data_ends_too_early_is_read() {
     let warc = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\na b\r\n\r\n";
-    for more in [0, 9] {
-        let content = [warc, warc, &warc[..more]].concat();
+    let arc = "http://x/ 1.2.3.4 19970101000000 text/plain 3\na b\n";
+    let trec = "<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>a b</TEXT>\n</DOC>\n";
+    let wiki = "<page><title>t</title><revision><text>a b</text></revision></page>\n";
+    for (name, record) in [("warc", warc), ("arc", arc), ("trec", trec), ("mediawiki", wiki)] {
+        for more in [0, 9] {
+            let content = [record, record, &record[..more]].concat();
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            encoder.write_all(content.as_bytes()).expect("compressed");
+            encoder.flush().expect("all of it");
+            let cut = encoder.get_ref().clone();
+            let seen: Vec<u64> = read(name, &cut, u64::MAX, 1 << 20).iter().map(|(at, _)| *at).collect();
+            assert_eq!(seen, [0, record.len() as u64, 2 * record.len() as u64], "{record}");
+        }
+    }
+}
+
+/// Whatever the lengths of the records around damage are.
+#[test]
+fn crawls_are_read_on_behind_damaged_members() {
+    let gzip = |record: &str| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        encoder.write_all(content.as_bytes()).expect("compressed");
-        encoder.flush().expect("all of it");
-        let cut = encoder.get_ref().clone();
-        let seen: Vec<u64> = read("warc", &cut, u64::MAX, 1 << 20).iter().map(|(at, _)| *at).collect();
-        assert_eq!(seen, [0, warc.len() as u64, 2 * warc.len() as u64]);
+        encoder.write_all(record.as_bytes()).expect("compressed");
+        encoder.finish().expect("compressed")
+    };
+    let words = |count: usize| format!("a {}", "word ".repeat(count));
+    let warc = |words: &str| {
+        format!(
+            "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n\r\n{words}\r\n\r\n",
+            words.len()
+        )
+    };
+    let arc = |words: &str| {
+        let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n{words}");
+        format!("http://x/ 1.2.3.4 19970101000000 text/plain {}\n{http}\n", http.len())
+    };
+    // In the tests' own sizes members of more than 300 bytes are long.
+    let counts = [30, 3, 1, 20, 2, 2, 34, 1];
+    for (name, record) in [("warc", &warc as &dyn Fn(&str) -> String), ("arc", &arc)] {
+        let records = counts.map(|count| record(&words(count)));
+        for damaged in 0u32..1 << counts.len() {
+            let is_hit = |at: usize| damaged >> at & 1 == 1;
+            let (mut file, mut expected, mut offset, mut is_between) = (Vec::new(), Vec::new(), 0, false);
+            for (at, text) in records.iter().enumerate() {
+                let mut member = gzip(text);
+                let check = member.len() - 8;
+                member[check] ^= u8::from(is_hit(at));
+                file.extend(member);
+                let last = (at..counts.len()).all(is_hit);
+                if is_hit(at) && !is_between {
+                    let kind = if last { "truncated or damaged" } else { "damaged" };
+                    expected.push((offset, kind.to_owned()));
+                } else if !is_hit(at) {
+                    expected.push((offset, words(counts[at])));
+                    offset += text.len() as u64;
+                }
+                is_between = is_hit(at);
+            }
+            // Behind the last member that is whole all that could be decompressed is there, but for what shows its end.
+            let seen = read(name, &file, u64::MAX, 1 << 20);
+            let tail = (0..counts.len()).rev().take_while(|at| is_hit(*at)).count();
+            if tail == 0 {
+                assert_eq!(seen, expected, "{damaged:b}");
+            } else {
+                let whole = expected.len() - 1;
+                assert_eq!(seen[..whole], expected[..whole], "{damaged:b}");
+                assert_eq!(seen.last().map(|(_, kind)| &**kind), Some("truncated or damaged"), "{damaged:b}");
+            }
+        }
     }
 }
 

@@ -117,6 +117,10 @@ mod tests {
 
     /// The lines of `text`, read in blocks of `size`; an error follows if `broken`.
     fn left(text: &str, kept: &[u64], size: usize, broken: bool) -> Option<DroppedLines> {
+        left_of(Format::JsonLines, text, kept, size, broken)
+    }
+
+    fn left_of(format: Format, text: &str, kept: &[u64], size: usize, broken: bool) -> Option<DroppedLines> {
         let mut blocks = text.as_bytes().chunks(size);
         let failed = || Error::io(Path::new("x"), "read", std::io::Error::other("x"));
         let next = || match blocks.next() {
@@ -124,7 +128,7 @@ mod tests {
             None if broken => Err(failed()),
             None => Ok(Vec::new()),
         };
-        dropped_lines(kept, boundaries(Format::JsonLines).expect("lines"), next).unwrap_or(None)
+        dropped_lines(kept, boundaries(format).expect("records"), next).unwrap_or(None)
     }
 
     #[test]
@@ -136,6 +140,23 @@ mod tests {
             assert_eq!(left(text, &[0, 9, 13, 19], size, false), Some((Vec::new(), None)));
             assert_eq!(left(text, &[1], size, false), None, "no line starts there");
             assert_eq!(left(text, &[0, 99], size, false), None, "the file is shorter");
+        }
+    }
+
+    /// A record whose bytes are all there is one, kept or not, whatever is behind it.
+    #[test]
+    fn what_cannot_be_read_may_be_behind_a_record_that_is_complete() {
+        let warc = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 3\r\n\r\na b\r\n\r\n";
+        let trec = "<DOC>\n<DOCNO>1</DOCNO>\n<TEXT>a b</TEXT>\n</DOC>\n";
+        let wiki = "<page><title>t</title><revision><text>a b</text></revision></page>\n";
+        for (format, record) in [(Format::Warc, warc), (Format::Trec, trec), (Format::MediaWiki, wiki)] {
+            let (text, next) = (record.repeat(2), record.len() as u64);
+            for size in 1..text.len() + 1 {
+                let left = |kept: &[u64]| left_of(format, &text, kept, size, true);
+                assert_eq!(left(&[0, next]), Some((Vec::new(), Some(2 * next))), "{record}");
+                assert_eq!(left(&[next]), Some((vec![0], Some(2 * next))), "{record}");
+                assert_eq!(left(&[0]), Some((vec![next], Some(2 * next))), "{record}");
+            }
         }
     }
 
