@@ -57,6 +57,7 @@ fn fields_within(max_record_bytes: usize) -> Arc<Fields> {
         missing_text: MissingText::Reject,
         main_text: false,
         strip_quotes: false,
+        line_ids: false,
         value,
         date,
         observed: Vec::new(),

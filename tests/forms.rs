@@ -360,7 +360,6 @@ fn what_makes_no_sense_is_refused_before_the_work() {
     dir.dedup("in.jsonl --to xml --out no").code(2).says("[possible values: jsonl, jsonl.gz, jsonl.zst");
     dir.dedup("in.jsonl --to ids --annotate --out no").code(2).says("no place in a list of ids");
     dir.dedup("in.jsonl --write-removed --annotate --out no").code(2).says("cannot be used with");
-    dir.dedup("in.jsonl --to ids --out no").code(3).says("it has a line break").says("use --to jsonl");
     assert_eq!(dir.names(), ["in.jsonl"]);
     dir.dedup("in.jsonl --to jsonl.zst --dry-run").ok().says("form").says("jsonl.zst");
     // Inputs that would be called alike are told apart.
@@ -381,6 +380,32 @@ fn what_makes_no_sense_is_refused_before_the_work() {
     );
     let ran = dir.dedup("cut.jsonl.gz --to jsonl --out cut");
     assert!(ran.code == Some(0) || ran.code == Some(3), "{}", ran.stderr);
+}
+
+#[test]
+fn an_id_with_a_line_break_is_in_no_list_of_ids() {
+    let dir = Dir::new();
+    let ids = ["one", "two\\nlines", "three", "four\\r", "five"];
+    let lines = ids
+        .map(|id| format!("{{\"id\":\"{id}\",\"text\":\"a text with the word {id} that no other has\"}}\n"))
+        .concat();
+    dir.write("in.jsonl", lines);
+    dir.write("bench.jsonl", "{\"id\":1,\"text\":\"a text with the word five that no other has\"}\n");
+    for (line, expected) in [
+        ("dedup in.jsonl", "one\nthree\nfive\n"),
+        ("repetition in.jsonl", "one\nthree\nfive\n"),
+        ("decontaminate in.jsonl --benchmarks q=bench.jsonl --benchmark-fields text", "one\nthree\n"),
+    ] {
+        let out = line.split(' ').next().expect("a command");
+        let ran = dir.alike(&format!("{line} --to ids --max-rejected 50% --out {out}"), None);
+        ran.ok().says("2 records (40.0 %) refused").says("cannot be a line of a list of ids; use --to jsonl");
+        assert_eq!(
+            std::fs::read_to_string(dir.join(&format!("{out}/kept/in.ids"))).unwrap(),
+            expected,
+            "{line}"
+        );
+    }
+    assert_eq!(dir.output("in.jsonl --to jsonl", "lines").kept_ids().len(), 5);
 }
 
 #[test]

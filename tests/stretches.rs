@@ -42,6 +42,7 @@ fn fields(max_record_bytes: usize) -> Arc<Fields> {
         missing_text: MissingText::Reject,
         main_text: false,
         strip_quotes: false,
+        line_ids: false,
         value,
         within: None,
         date,

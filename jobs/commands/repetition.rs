@@ -23,7 +23,7 @@ use alike::scratch::{Scratch, private_folder};
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
-use crate::session::options::{Machine, records};
+use crate::session::options::{Machine, records, written};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
 use crate::terminal::data::table::TextTable;
@@ -72,6 +72,7 @@ fn lead(
     let spool = private_folder(place.path())?;
     let mut config = Config::default();
     records(&mut config.input, &args.records);
+    written(&mut config.input, args.work.to);
     config.validate()?;
     let apart = peers.is_some() && !place.is_seen_by_all();
     let hint = args.records.form.hint(&config.input).shared_by(apart).within(machine.memory);

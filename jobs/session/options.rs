@@ -13,7 +13,7 @@ use alike::error::{Error, Result};
 use alike::flow::Components;
 use alike::limits::{BASE_MEMORY, LEAST_EPOCH, LEAST_MEMORY, LEAST_SHARD, MAX_WORKERS, WORKER_MEMORY};
 use alike::observed::Observation;
-use alike::output::{FinishedRun, FormChoice, ListChoice, Side};
+use alike::output::{FinishedRun, FormChoice, ListChoice, RecordForm, Side};
 use alike::peers::Peers;
 use alike::read::{FormatHint, MissingText};
 use alike::resources::Resources;
@@ -98,6 +98,7 @@ impl DedupOptions {
             ));
         }
         let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
+        written(&mut config.input, args.form.to);
         let hint = args.choices.form.hint(&config.input);
         let report_from =
             args.page.report_from.map(|text| report_from("--report-from", &text, &config)).transpose()?;
@@ -303,6 +304,11 @@ pub(crate) fn records(input: &mut Input, args: &RecordArgs) {
     args.text_field.iter().for_each(|path| input.text_field.clone_from(path));
     content(input, args.content);
     longest_record(input, args.max_record_bytes);
+}
+
+/// What the form of what is written asks of records.
+pub(crate) fn written(input: &mut Input, form: Option<RecordForm>) {
+    input.line_ids |= form == Some(RecordForm::Ids);
 }
 
 /// What flags say of what is the text of a record.

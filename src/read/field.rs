@@ -67,6 +67,8 @@ pub struct Fields {
     pub main_text: bool,
     /// Whether what a mail quotes of others is no text of it.
     pub strip_quotes: bool,
+    /// Whether a record is refused whose id has a line break.
+    pub line_ids: bool,
     /// A value to compare documents by, if one is wanted.
     pub value: Option<FieldPath>,
     /// A value that documents must share to be compared, if one is wanted.
@@ -100,6 +102,7 @@ impl Fields {
             missing_text: input.missing_text,
             main_text: input.main_text,
             strip_quotes: input.strip_quotes,
+            line_ids: input.line_ids,
             value: None,
             within: within.map(|path| FieldPath::parse(path)).transpose()?,
             date: date.map(|path| FieldPath::parse(path)).transpose()?,

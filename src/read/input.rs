@@ -46,6 +46,9 @@ pub struct Input {
     /// Whether what a mail quotes of others is no text of it.
     #[serde(skip_serializing_if = "is_false")]
     pub strip_quotes: bool,
+    /// Whether a record is refused whose id has a line break: no list of ids, one a line, can hold it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub line_ids: bool,
     /// Path of the date; empty if none is read.
     pub date_field: String,
     /// Path of the field whose value two documents must share to be compared at all, `:file` for the file they are in, or empty.
@@ -66,6 +69,7 @@ impl Default for Input {
             missing_text: MissingText::default(),
             main_text: false,
             strip_quotes: false,
+            line_ids: false,
             date_field: String::new(),
             within_field: String::new(),
             delimiter: None,

@@ -136,6 +136,8 @@ pub enum Refusal {
     NoTextIn(String),
     /// The record is a file that is not read where it stands in an archive: what it is.
     NotUnpacked(String),
+    /// The id has a line break, and ids are written one a line.
+    LineBreakInId,
     /// No text could be read within the limits of a process that does nothing else: the reason.
     NotExtracted(String),
     /// The record does not begin as records of its file do, or its parts are not where it says: what is wrong.
@@ -231,6 +233,7 @@ impl Refusal {
             Refusal::UnknownOp(_) => "unknown op",
             Refusal::NoTextIn(_) => "not a text",
             Refusal::NotUnpacked(_) => "not unpacked",
+            Refusal::LineBreakInId => "line break in id",
             Refusal::NotExtracted(_) => "not extracted",
             Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
@@ -309,6 +312,9 @@ impl fmt::Display for Refusal {
             Refusal::NotUnpacked(what) => {
                 write!(f, "not unpacked: it is {what}; unpack the archive, and name its folder")
             }
+            Refusal::LineBreakInId => f.write_str(
+                "its id has a line break, so it cannot be a line of a list of ids; use --to jsonl",
+            ),
             Refusal::NotExtracted(why) => write!(f, "no text was extracted: {why}"),
             Refusal::Malformed(what) => write!(f, "malformed: {what}"),
             Refusal::NotUtf8 => f.write_str(NOT_UTF_8),

@@ -43,6 +43,7 @@ fn fields(max_record_bytes: usize) -> Fields {
         missing_text: MissingText::Reject,
         main_text: false,
         strip_quotes: false,
+        line_ids: false,
         value: None,
         date: path("date").into(),
         observed: Vec::new(),

@@ -74,32 +74,55 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
     units
 }
 
-/// Refuses what is no longer than a record may be, but whose text is, or has too many words.
+/// What is asked of records beyond what their reader knows.
+#[derive(Clone, Copy)]
+struct Bounds {
+    most_bytes: usize,
+    /// Whether ids have no line break.
+    line_ids: bool,
+}
+
+impl Bounds {
+    fn of(fields: &Fields) -> Bounds {
+        Bounds { most_bytes: fields.max_record_bytes, line_ids: fields.line_ids }
+    }
+}
+
+/// Refuses what is no longer than a record may be, but whose text is, or has too many words; and ids that have no place in a list.
 struct Bounded<'a> {
     sink: &'a mut dyn Sink,
-    most_bytes: usize,
+    bounds: Bounds,
 }
 
 impl Bounded<'_> {
-    fn refusal(&self, text: &str) -> Option<Refusal> {
-        // What little is unpacked to costs nothing worth a refusal.
-        if text.len() > self.most_bytes.max(FREE_WORDS) {
-            return Some(Refusal::TooLong { limit: self.most_bytes });
+    fn refusal(&self, record: &Record<'_>) -> Option<Refusal> {
+        let Bounds { most_bytes, line_ids } = self.bounds;
+        if line_ids && record.id.as_ref().is_some_and(|id| id.contains(['\n', '\r'])) {
+            return Some(Refusal::LineBreakInId);
         }
-        let limit = most_words(self.most_bytes);
-        // No three bytes are more than four words: one character may be folded to several.
-        if text.len() <= limit - limit / 4 {
-            return None;
-        }
-        let mut words = 0;
-        PlacedWords::new(Fold::default()).each(text, |_, _| words += 1);
-        (words > limit).then_some(Refusal::TooManyWords { limit })
+        too_much(record.text, most_bytes)
     }
+}
+
+/// Refuses a text of more bytes or words than a record may have.
+fn too_much(text: &str, most_bytes: usize) -> Option<Refusal> {
+    // What little is unpacked to costs nothing worth a refusal.
+    if text.len() > most_bytes.max(FREE_WORDS) {
+        return Some(Refusal::TooLong { limit: most_bytes });
+    }
+    let limit = most_words(most_bytes);
+    // No three bytes are more than four words: one character may be folded to several.
+    if text.len() <= limit - limit / 4 {
+        return None;
+    }
+    let mut words = 0;
+    PlacedWords::new(Fold::default()).each(text, |_, _| words += 1);
+    (words > limit).then_some(Refusal::TooManyWords { limit })
 }
 
 impl Sink for Bounded<'_> {
     fn document(&mut self, record: &Record<'_>) {
-        match self.refusal(record.text) {
+        match self.refusal(record) {
             Some(refusal) => self.sink.refuse(record.position, record.line, refusal),
             None => self.sink.document(record),
         }
@@ -117,7 +140,7 @@ impl Sink for Bounded<'_> {
 /// Reads the records of one unit.
 pub struct UnitReader {
     file: u32,
-    most_bytes: usize,
+    bounds: Bounds,
     records: Box<dyn Records>,
 }
 
@@ -125,8 +148,8 @@ impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
-        let most_bytes = fields.max_record_bytes;
-        UnitReader { file, most_bytes, records: codec(source.format).records(file, source, unit, fields) }
+        let bounds = Bounds::of(&fields);
+        UnitReader { file, bounds, records: codec(source.format).records(file, source, unit, fields) }
     }
 
     /// A reader of a worker's share of the lines of `stream`, which is file number `file`.
@@ -135,8 +158,8 @@ impl UnitReader {
         (stream, reader): &(Arc<LineStream>, LineReader),
         fields: Arc<Fields>,
     ) -> UnitReader {
-        let most_bytes = fields.max_record_bytes;
-        UnitReader { file, most_bytes, records: reader(file, Arc::clone(stream), fields) }
+        let bounds = Bounds::of(&fields);
+        UnitReader { file, bounds, records: reader(file, Arc::clone(stream), fields) }
     }
 
     /// The same, with what the reader of an earlier unit of the same inputs and fields has at hand.
@@ -163,7 +186,7 @@ impl UnitReader {
     /// # Errors
     /// An error is a bug.
     pub fn advance(&mut self, sink: &mut dyn Sink) -> Result<bool> {
-        self.records.advance(&mut Bounded { sink, most_bytes: self.most_bytes })
+        self.records.advance(&mut Bounded { sink, bounds: self.bounds })
     }
 
     /// Lines seen so far in this unit, or what else numbers of records count: blank and refused ones included. A text

@@ -52,6 +52,7 @@ pub(crate) fn fields(text: &str, id: &str) -> Arc<Fields> {
         missing_text: MissingText::Reject,
         main_text: false,
         strip_quotes: false,
+        line_ids: false,
         value: Some(path("n")),
         date: None,
         observed: Vec::new(),

@@ -13,7 +13,7 @@ use alike::read::FormatHint;
 use crate::cli::common::RefusalArgs;
 use crate::cli::decontaminate::{ContaminationAction, DecontaminateArgs, DecontaminationPreset};
 use crate::cli::dedup::ProtectedPath;
-use crate::session::options::{Machine, asked_fold, records};
+use crate::session::options::{Machine, asked_fold, records, written};
 
 /// All that one run of `decontaminate` needs to know.
 pub(crate) struct DecontaminateOptions {
@@ -51,6 +51,7 @@ impl DecontaminateOptions {
     pub(crate) fn new(args: &DecontaminateArgs) -> Result<DecontaminateOptions> {
         let mut config = Config::default();
         records(&mut config.input, &args.records);
+        written(&mut config.input, args.work.to);
         config.validate()?;
         let fields = match &*args.benchmark_fields {
             [] => vec![config_text()],

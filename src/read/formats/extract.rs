@@ -165,6 +165,7 @@ mod tests {
             missing_text: MissingText::Reject,
             main_text: false,
             strip_quotes: false,
+            line_ids: false,
             value: Some(path("v")),
             within: None,
             date: Some(path("d")),
