@@ -472,6 +472,7 @@
 //! - `flow/memory/document_bits.rs` - a bit for each document
 //! - `flow/memory/buckets.rs` - postings and arrivals bucketed by key
 //! - `flow/memory/rounds.rs` - key groups given out in rounds
+//! - `flow/memory/live_sets.rs` - sets that are held as long as somebody may ask for them
 //! - `flow/memory/sets.rs` - lists of words by document
 //! - `flow/memory/candidate_queue.rs` - candidates of all workers, measured by whoever is free
 //! - `flow/distributed/mod.rs` - a run in several processes
@@ -486,6 +487,7 @@
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
+//! - `flow/clustering/at_hand.rs` - the sets that candidates are measured on as clusters are formed
 //! - `flow/clustering/by_size.rs` - members of a hot group by the sizes of their sets
 //! - `flow/clustering/hot_links.rs` - links between members of hot groups
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member

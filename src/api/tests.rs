@@ -1,5 +1,9 @@
 //! The front door, as a user of the library meets it.
 
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
 use super::{Collection, Dedup};
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
@@ -92,4 +96,57 @@ fn records_have_the_fields_that_the_collection_was_made_with() -> Result<()> {
     assert_eq!((opened.load([("c", FOX)])?.added, opened.delete(["a"])?.removed), (1, 1));
     assert_eq!(opened.clusters()?[0].members, ["b", "c"]);
     Ok(())
+}
+
+/// Texts of which each is mostly an earlier one with some words changed, so that chains of them run through one component, and some of it
+/// through all texts.
+fn drifting() -> impl Strategy<Value = Vec<String>> {
+    let step =
+        (any::<prop::sample::Index>(), 0usize..20, prop::collection::vec((0usize..30, 0u16..400), 0..5));
+    prop::collection::vec(step, 1..60).prop_map(|steps| {
+        let first: Vec<String> = (0..30).map(|at| format!("w{at}")).collect();
+        let mut texts = vec![first];
+        for (number, (from, new, changes)) in steps.into_iter().enumerate() {
+            let mut words = texts[from.index(texts.len())].clone();
+            if new == 0 {
+                words = (0..30).map(|at| format!("n{number}x{at}")).collect();
+            }
+            changes.into_iter().for_each(|(at, word)| words[at] = format!("c{word}"));
+            texts.push(words);
+        }
+        texts.into_iter().map(|words| words.join(" ")).collect()
+    })
+}
+
+/// For each text that goes the first earlier one that stays and resembles it by three fifths, by comparing all.
+fn first_kept(texts: &[String]) -> Vec<(usize, usize, f64)> {
+    let shingles = |text: &String| {
+        let words: Vec<&str> = text.split(' ').collect();
+        words.windows(5).map(|words| words.join(" ")).collect::<BTreeSet<String>>()
+    };
+    let sets: Vec<BTreeSet<String>> = texts.iter().map(shingles).collect();
+    let (mut kept, mut gone): (Vec<usize>, Vec<_>) = Default::default();
+    for (at, set) in sets.iter().enumerate() {
+        let resemblance = |other: &usize| {
+            let shared = set.intersection(&sets[*other]).count();
+            (*other, shared as f64 / (set.len() + sets[*other].len() - shared) as f64)
+        };
+        match kept.iter().map(resemblance).find(|(_, resemblance)| *resemblance >= 0.6) {
+            Some((other, resemblance)) => gone.push((at, other, resemblance)),
+            None => kept.push(at),
+        }
+    }
+    gone
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+
+    /// However components fall to workers: where they cannot be divided, candidates are measured as clusters are formed.
+    #[test]
+    fn each_text_goes_for_the_first_that_stays(texts in drifting(), workers in 1usize..5) {
+        let found = Dedup::new().threshold("0.6")?.workers(workers).texts(&texts)?;
+        let rows: Vec<_> = found.duplicates.iter().map(|one| (one.text, one.kept, one.resemblance.unwrap_or(0.0))).collect();
+        prop_assert_eq!(rows, first_kept(&texts));
+    }
 }

@@ -12,6 +12,7 @@ use crate::flow::memory::budget::Share;
 use crate::flow::memory::store::RunMemory;
 use crate::flow::records::{Candidate, Keyed};
 use crate::flow::status::RunStatus;
+use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::observed::{Observation, SampleShare};
 use crate::simd::Simd;
@@ -57,6 +58,8 @@ const HOT_MEMBER: usize = 16;
 /// Bytes of a content in the graph and in what is found out about it.
 const CONTENT: usize = 100;
 
+/// Bytes of sets that may always be held at once, if the memory allowed has room for them.
+const LITTLE: u64 = sized(64 << 20, 100);
 /// Most bytes of input of which keys are cut: of a billion postings a quarter meet another by mistake.
 const MOST_CUT: u64 = 4 << 30;
 
@@ -116,6 +119,12 @@ impl RunContext {
         let proposes = self.rule.is_some_and(|rule| rule.has_prefixes() && rule.is_measured());
         let all_meet = self.config.input.within_field.is_empty();
         proposes && all_meet && self.topology.processes() == 1 && self.input_bytes <= MOST_CUT
+    }
+
+    /// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.
+    pub fn sets_at_once(&self) -> u64 {
+        let beside_postings = (self.input_bytes / 10 * 3).max(LITTLE);
+        beside_postings.min(self.memory.budget.whole(Share::Sets)).max(1)
     }
 
     /// As many links as fit in their share of the memory.

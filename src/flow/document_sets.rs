@@ -212,12 +212,21 @@ impl DocumentSets {
     /// # Errors
     /// Those of [`DocumentSets::set`].
     pub fn measure(&self, a: Doc, b: Doc) -> Result<Option<Measure>> {
-        let Some(rule) = self.context.rule else { return Ok(None) };
-        let (mut x, mut y) = (Vec::new(), Vec::new());
-        if let Some((protected, new)) = self.protected_first(a, b) {
-            return Ok(rule.measure_protected(self.set(protected, &mut x)?, self.set(new, &mut y)?));
+        if self.context.rule.is_none() {
+            return Ok(None);
         }
-        Ok(rule.measure(self.set(a, &mut x)?, self.set(b, &mut y)?))
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        Ok(self.measure_sets((a, self.set(a, &mut x)?), (b, self.set(b, &mut y)?)))
+    }
+
+    /// Measures two documents whose sets are given: `Some` if the rule accepts them.
+    pub fn measure_sets(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> Option<Measure> {
+        let rule = self.context.rule?;
+        match self.protected_first(a, b) {
+            Some((protected, _)) if protected == b => rule.measure_protected(of_b, of_a),
+            Some(_) => rule.measure_protected(of_a, of_b),
+            None => rule.measure(of_a, of_b),
+        }
     }
 
     /// A pair of which one is protected, that one first, where the rule is about what is in the new one of it.
@@ -263,7 +272,8 @@ impl DocumentSets {
         missing.retain(|doc| at_hand(*doc).is_none());
         missing.sort_unstable();
         missing.dedup();
-        let extra = self.side_by_side(&missing, &|docs, sets| self.recall_whole(docs, sets))?;
+        let extra =
+            self.side_by_side(&missing, self.of_candidates(), &|docs, sets| self.recall_whole(docs, sets))?;
         let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
         let holder = |doc: Doc| at_hand(doc).or_else(|| read(doc)).ok_or_else(|| not_recalled(doc));
         let full = |a: &[u64], b: &[u64]| self.context.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
@@ -272,6 +282,11 @@ impl DocumentSets {
             Ok(full(holder(*a)?.get(*a, &mut x)?, holder(*b)?.get(*b, &mut y)?))
         };
         self.on_all_cores(pairs, &|pairs| pairs.iter().map(measured).collect())
+    }
+
+    /// Bytes of each worker for candidates: once clusters are formed there are none any more.
+    pub fn of_candidates(&self) -> u64 {
+        self.context.memory.budget.part(Share::Candidates)
     }
 
     /// What `work` makes of some items, which it is given a stretch at a time, by as many threads as this process has workers.
@@ -312,13 +327,15 @@ impl DocumentSets {
         })
     }
 
-    /// Derives what is stored of documents on all cores, what each has read in a store of its own.
+    /// Derives what is stored of documents on all cores, what each has read in a store of its own, of which so many `bytes` are held in
+    /// memory.
     ///
     /// # Errors
     /// Those of `derive`, and [`Error::Worker`] if it panics.
     pub fn side_by_side(
         &self,
         docs: &[Doc],
+        bytes: u64,
         derive: &(dyn Fn(&[Doc], &mut Sets) -> Result<()> + Sync),
     ) -> Result<Vec<Sets>> {
         // Texts are read in the order they stand in: each thread has a stretch of it.
@@ -330,8 +347,7 @@ impl DocumentSets {
                 .chunks(stretch)
                 .map(|docs| {
                     scope.spawn(move || {
-                        // By now there are no candidates any more.
-                        let mut sets = self.context.memory.sets(Share::Candidates);
+                        let mut sets = Sets::new(bytes, &self.context.memory.scratch);
                         derive(docs, &mut sets).map(|()| sets)
                     })
                 })

@@ -25,8 +25,6 @@ use crate::similarity::AcceptanceRule;
 
 /// Most rounds: a byte numbers them, and each costs a look at all inputs. Few more come of trees of unequal size.
 const MOST: u64 = 64;
-/// Bytes of sets that are always measured at once.
-const LITTLE: u64 = 64 << 20;
 
 /// Takes the candidates of this worker and gives them back round by round; at least one round. Every worker calls it at the same
 /// place.
@@ -45,7 +43,7 @@ pub fn in_rounds(
     let took = connected.take_in(&candidates.borrow());
     wait_for_all(worker, &run.context);
     let catalogue = &run.documents.catalogue;
-    let (bytes, allowed) = (connected.bytes(catalogue), allowed(run));
+    let (bytes, allowed) = (connected.bytes(catalogue), run.context.sets_at_once());
     if took.is_err() || bytes <= allowed || run.context.status.failed() {
         return took.map(|()| vec![candidates]);
     }
@@ -103,12 +101,6 @@ pub fn may_each_read(run: &RunParts) -> bool {
 fn compressed_sources(run: &RunParts) -> usize {
     let sources = run.documents.inputs.sources.iter();
     sources.filter(|source| source.compression != Compression::None).count()
-}
-
-/// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.
-pub fn allowed(run: &RunParts) -> u64 {
-    let beside_postings = (run.context.input_bytes / 10 * 3).max(LITTLE);
-    beside_postings.min(run.context.memory.budget.whole(Share::Sets)).max(1)
 }
 
 /// The sets of a round but the last one, which are not those of the run: all workers of the process see the same ones. None of

@@ -76,6 +76,7 @@ use distributed::execute::{run_alone, run_together};
 use hashbrown::HashSet;
 use results::gathered::Gathered;
 use results::hot_groups::drop_covered;
+use run::Division;
 use worker::work;
 
 /// What a run leaves: the findings, and the catalogue that turns document numbers into names.
@@ -153,10 +154,10 @@ impl Loaded {
 /// [`crate::error::Error::Lost`] and [`crate::error::Error::GaveUp`] if another process has ended.
 pub fn run(request: Request, progress: Arc<Progress>) -> Result<Outcome> {
     let (run, gathered) = gather(request, progress)?;
-    let Gathered { links, copies, mut hot_groups, mut tally, common, warnings, refused, observed, .. } =
-        gathered;
+    let Gathered { links, unmeasured, copies, mut hot_groups, .. } = gathered;
+    let Gathered { mut tally, common, warnings, refused, observed, .. } = gathered;
     drop_covered(&mut hot_groups);
-    let findings = form_clusters(&run.sets, &links, &copies, hot_groups)?;
+    let findings = form_clusters(&run.sets, (&links, unmeasured), &copies, hot_groups)?;
     let catalogue = &run.documents.catalogue;
     if run.context.joins_instead() {
         // The method itself measures nothing: what it counts enough of is linked.
@@ -238,6 +239,9 @@ fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<RunParts>>
         None => run_alone(topology.workers(), status, work)?,
         Some((peers, round)) => run_together(peers, round, topology.workers(), status, work)?,
     }
-    status.enter(Stage::Cluster, 0);
+    // What measures most is not called by the name of what takes least.
+    if run.divided.get() != Some(&Division::Together) {
+        status.enter(Stage::Cluster, 0);
+    }
     Ok(run)
 }

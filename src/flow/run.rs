@@ -42,6 +42,17 @@ use crate::text::Tokens;
 /// Least and most bytes of an input file that one worker reads at a stretch.
 const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 
+/// How candidates are divided among the workers of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Division {
+    /// Each has whole components, about as much as every other.
+    Components,
+    /// The first has all of them. They are measured as clusters are formed, by all workers.
+    Together,
+    /// Each has some.
+    Anyhow,
+}
+
 /// The parts of a run in one process.
 pub struct RunParts {
     /// What every part needs: configuration, workers, memory, and how the run stands.
@@ -65,8 +76,8 @@ pub struct RunParts {
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
-    /// Whether candidates were divided among workers, while they are; and a bit for each member of the hot groups that are left.
-    pub(super) divided: OnceLock<bool>,
+    /// How candidates were divided among workers, while they are; and a bit for each member of the hot groups that are left.
+    pub(super) divided: OnceLock<Division>,
     pub(super) in_hot_groups: Mutex<Weak<DocumentBits>>,
     /// What is found out of members that are too common to be counted.
     pub(super) common_search: CommonSearch,

@@ -27,7 +27,7 @@ use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
 use crate::flow::measuring::beside_stored::bring_to_stored;
 use crate::flow::measuring::in_order::measure_in_order;
-use crate::flow::measuring::portions::divide;
+use crate::flow::measuring::portions::{divide, is_divided};
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{DocumentBits, ones, set};
@@ -47,7 +47,7 @@ use crate::flow::profiled::Timed;
 use crate::flow::records::{Arrival, Candidate, Change, FirstHalf, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::results::hot_groups::HotGroup;
-use crate::flow::run::RunParts;
+use crate::flow::run::{Division, RunParts};
 use crate::flow::second_collision::collide_again;
 use crate::flow::shared::shared;
 use crate::progress::Stage;
@@ -261,21 +261,32 @@ fn measuring_phase(
     }
     let (own_hot, in_hot_groups) = members(run, &hot_groups);
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
-    let divided = divide(worker, run, &candidates).unwrap_or_else(|error| {
-        status.fail(error);
-        false
-    });
-    if divided {
+    if is_divided(run) {
         let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
         gather_bits(worker, context, &hot, &own_hot);
-        let measured = measure_in_order(run, &candidates.borrow(), &hot);
-        measured.unwrap_or_else(|error| status.fail(error));
-        if !hot.is_empty() {
-            // Clusters are formed with the sets of these at hand.
-            let none = context.memory.pile(Share::Candidates);
-            measure(worker, run, Arc::clone(&run.sets), none, in_hot_groups);
+        let division = divide(worker, run, &candidates, !hot.is_empty()).unwrap_or_else(|error| {
+            status.fail(error);
+            Division::Anyhow
+        });
+        let none = context.memory.pile(Share::Candidates);
+        match division {
+            Division::Components => {
+                let measured = measure_in_order(run, &candidates.borrow(), &hot);
+                measured.unwrap_or_else(|error| status.fail(error));
+                if !hot.is_empty() {
+                    // Clusters are formed with the sets of these at hand.
+                    measure(worker, run, Arc::clone(&run.sets), none, in_hot_groups);
+                }
+                return;
+            }
+            Division::Together => {
+                if let Some(all) = candidates.replace(none).held().filter(|_| worker.index() == 0) {
+                    run.collector.add_unmeasured(all.to_vec());
+                }
+                return;
+            }
+            Division::Anyhow => {}
         }
-        return;
     }
     drop(own_hot);
     let rounds = in_rounds(worker, run, candidates).unwrap_or_else(|error| {

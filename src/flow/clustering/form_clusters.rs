@@ -1,32 +1,40 @@
 //! From links to findings: clusters, who represents each, what is removed and why.
 
+use hashbrown::HashMap;
+
 use crate::config::Clustering;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::clustering::conservative::conservative;
 use crate::flow::clustering::graph::{Graph, Node};
-use crate::flow::clustering::transitive::transitive;
+use crate::flow::clustering::transitive::{TransitiveClusters, transitive};
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::findings::{DocumentCluster, Findings, Reason, Removed};
 use crate::flow::results::hot_groups::HotGroup;
+use crate::progress::Stage;
 use crate::similarity::{AcceptanceRule, Measure};
 
-/// Clusters what the workers gathered.
+/// Clusters what the workers gathered: links, or candidates that are measured as clusters are formed.
 pub fn form_clusters(
     sets: &DocumentSets,
-    links: &[Candidate],
+    (links, unmeasured): (&[Candidate], Option<Vec<Candidate>>),
     copies: &[ExactDuplicate],
     hot_groups: Vec<HotGroup>,
 ) -> Result<Findings> {
     let hot_members = hot_groups.iter().map(HotGroup::len).sum();
-    sets.context.allow_graph(links.len(), hot_members, 0)?;
-    let graph = Graph::new(sets, links, copies, hot_groups);
-    sets.context.allow_graph(links.len(), hot_members, graph.contents())?;
-    let (representative, parent) = representatives(sets, &graph, sets.context.config.cluster.clustering)?;
+    let all = links.len() + unmeasured.as_ref().map_or(0, Vec::len);
+    sets.context.allow_graph(all, hot_members, 0)?;
+    let graph = Graph::new(sets, (links, unmeasured), copies, hot_groups);
+    sets.context.allow_graph(all, hot_members, graph.contents())?;
+    let represented = representatives(sets, &graph, sets.context.config.cluster.clustering)?;
+    if graph.has_unmeasured() {
+        sets.context.status.enter(Stage::Cluster, 0);
+    }
+    let measures = measures(sets, &graph, &represented)?;
+    let Represented { representative, parent, .. } = represented;
     let clusters = clusters(sets, &graph, &representative);
     let mut removed = Vec::new();
-    let measures = measures(sets, &graph, &representative, &parent)?;
     for (node, doc) in removed_docs(sets, &graph, &representative) {
         let leader = representative[node as usize];
         let reason = match parent[node as usize] {
@@ -50,20 +58,31 @@ pub fn form_clusters(
     Ok(Findings { removed, spared: Vec::new(), clusters, pairs })
 }
 
-/// For each content the one that represents it, and the next one on the way there.
+/// Who represents each content.
+pub(super) struct Represented {
+    /// The one that represents it.
+    pub representative: Vec<Node>,
+    /// The next one on the way there.
+    parent: Vec<Node>,
+    /// What it shares with its representative, as far as the two were measured only now.
+    shared: HashMap<Node, u32>,
+}
+
+/// For each content the one that represents it.
 pub(super) fn representatives(
     sets: &DocumentSets,
     graph: &Graph,
     clustering: Clustering,
-) -> Result<(Vec<Node>, Vec<Node>)> {
+) -> Result<Represented> {
     match clustering {
         Clustering::Guarantee => {
-            let representative = conservative(graph, sets)?;
-            Ok((representative.clone(), representative))
+            let (representative, shared) = conservative(graph, sets)?;
+            Ok(Represented { parent: representative.clone(), representative, shared })
         }
         Clustering::Transitive => {
             let components = transitive(graph, sets)?;
-            Ok((components.representative, components.parent))
+            let TransitiveClusters { representative, parent } = components;
+            Ok(Represented { representative, parent, shared: HashMap::new() })
         }
     }
 }
@@ -107,7 +126,7 @@ fn clusters(sets: &DocumentSets, graph: &Graph, representative: &[Node]) -> Vec<
 
 /// Gives each removed document the index of its cluster: representatives name clusters.
 fn number(removed: &mut [Removed], clusters: &[DocumentCluster]) {
-    let index: hashbrown::HashMap<Doc, usize> =
+    let index: HashMap<Doc, usize> =
         clusters.iter().enumerate().map(|(at, cluster)| (cluster.representative, at)).collect();
     for row in removed {
         row.cluster = index[&row.representative];
@@ -118,8 +137,7 @@ fn number(removed: &mut [Removed], clusters: &[DocumentCluster]) {
 fn measures(
     sets: &DocumentSets,
     graph: &Graph,
-    representative: &[Node],
-    parent: &[Node],
+    Represented { representative, parent, shared }: &Represented,
 ) -> Result<Vec<Measure>> {
     let sized = sets.context.rule.is_none_or(AcceptanceRule::is_sized);
     let size = |node: Node| sets.documents.catalogue.size(graph.doc(node));
@@ -132,8 +150,8 @@ fn measures(
         let in_full = sized && !graph.share_hot_group(node, *leader);
         let beside = || sets.shared_beside(graph.doc(node), graph.doc(*leader));
         let counted =
-            graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));
-        match counted {
+            || graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));
+        match shared.get(&node).copied().or_else(counted) {
             Some(shared) if parent[node as usize] == *leader => {
                 measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };
             }

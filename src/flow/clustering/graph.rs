@@ -15,6 +15,7 @@ pub type Node = u32;
 pub struct Graph {
     docs: Vec<Doc>,
     links: NodeLists<(Node, u32)>,
+    candidates: Option<Unmeasured>,
     copies: NodeLists<Doc>,
     members: Vec<Vec<Node>>,
     hot_groups: NodeLists<(u32, u32)>,
@@ -25,6 +26,34 @@ pub struct Graph {
     by_rank: Vec<Node>,
     /// Contents with protected documents.
     protected: Vec<bool>,
+}
+
+/// Candidates that are measured as clusters are formed. Contents are told by their ranks.
+struct Unmeasured {
+    /// Of each content those before it in keep order, ascending.
+    earlier: NodeLists<u32>,
+    /// The last one that has each among these; 0 if none has.
+    last: Vec<u32>,
+}
+
+impl Unmeasured {
+    fn new(candidates: &[(Node, Node)], rank: &[u32]) -> Unmeasured {
+        let ends = candidates.iter().map(|(a, b)| {
+            let (of_a, of_b) = (rank[*a as usize], rank[*b as usize]);
+            if of_a < of_b { (*b, of_a) } else { (*a, of_b) }
+        });
+        let mut last = vec![0; rank.len()];
+        for (a, b) in candidates {
+            let later = rank[*a as usize].max(rank[*b as usize]);
+            [a, b].into_iter().for_each(|node| {
+                let known = &mut last[*node as usize];
+                if rank[*node as usize] < later {
+                    *known = later.max(*known);
+                }
+            });
+        }
+        Unmeasured { earlier: NodeLists::new(rank.len(), ends), last }
+    }
 }
 
 /// A list for each node, in one allocation.
@@ -58,15 +87,17 @@ impl<T: Ord + std::marker::Copy + Default> NodeLists<T> {
 }
 
 impl Graph {
-    /// Builds the graph of what a run gathered.
+    /// Builds the graph of what a run gathered: its links, and the candidates that were not measured, if that is done as clusters are
+    /// formed.
     pub fn new(
         sets: &DocumentSets,
-        links: &[Candidate],
+        (links, unmeasured): (&[Candidate], Option<Vec<Candidate>>),
         copies: &[ExactDuplicate],
         hot_groups: Vec<HotGroup>,
     ) -> Graph {
         let mut linked = Vec::new();
-        let ends = links.iter().flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        let pairs = links.iter().chain(unmeasured.iter().flatten());
+        let ends = pairs.flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
         let firsts = copies.iter().map(|copy| copy.first);
         for doc in ends.chain(firsts).chain(hot_groups.iter().flat_map(HotGroup::docs).copied()) {
             set(&mut linked, doc);
@@ -84,6 +115,12 @@ impl Graph {
             let (a, b) = (node(a), node(b));
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
+        let ends = |candidates: Vec<Candidate>| {
+            let nodes =
+                candidates.iter().map(|candidate| candidate.pair.docs()).map(|(a, b)| (node(a), node(b)));
+            nodes.collect::<Vec<_>>()
+        };
+        let candidates = unmeasured.map(ends);
         let in_hot_groups = (0..).zip(&hot_groups).flat_map(|(id, hot_group)| {
             hot_group.members().map(move |(doc, limit)| (node(doc), (id, limit)))
         });
@@ -96,6 +133,7 @@ impl Graph {
             .collect();
         of_content.sort_unstable();
         let mut graph = Graph {
+            candidates: None,
             links: NodeLists::new(docs.len(), links.iter().flat_map(both)),
             copies: NodeLists::in_given_order(
                 docs.len(),
@@ -112,6 +150,7 @@ impl Graph {
             docs,
         };
         graph.order_to_keep(sets);
+        graph.candidates = candidates.map(|candidates| Unmeasured::new(&candidates, &graph.rank));
         graph
     }
 
@@ -176,6 +215,21 @@ impl Graph {
         links.binary_search_by_key(&b, |(node, _)| *node).ok().map(|at| links[at].1)
     }
 
+    /// Whether candidates are measured as clusters are formed.
+    pub fn has_unmeasured(&self) -> bool {
+        self.candidates.is_some()
+    }
+
+    /// The ranks, ascending, of the contents before this one in keep order of which it is not known whether they are linked to it.
+    pub fn candidates(&self, node: Node) -> &[u32] {
+        self.candidates.as_ref().map_or(&[], |candidates| candidates.earlier.of(node))
+    }
+
+    /// The rank of the last content that has this one among its [`Graph::candidates`], or 0.
+    pub fn last_candidate(&self, node: Node) -> u32 {
+        self.candidates.as_ref().map_or(0, |candidates| candidates.last[node as usize])
+    }
+
     /// The hot groups a content belongs to, ascending, each with the size of the largest set that it can be linked with there.
     pub fn hot_groups(&self, node: Node) -> &[(u32, u32)] {
         self.hot_groups.of(node)
@@ -186,9 +240,14 @@ impl Graph {
         &self.members
     }
 
+    /// The size of a content's set.
+    pub fn size(&self, node: Node) -> u32 {
+        self.sizes[node as usize]
+    }
+
     /// A content as a member of a hot group, in keep order.
     pub fn member(&self, node: Node, limit: u32) -> SizedMember {
-        SizedMember { number: node, order: self.rank(node), size: self.sizes[node as usize], limit }
+        SizedMember { number: node, order: self.rank(node), size: self.size(node), limit }
     }
 
     /// Whether `hot_group` is the first in which two contents may be linked: there, and only there, is the pair looked at.

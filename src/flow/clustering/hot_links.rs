@@ -16,23 +16,18 @@ pub struct HotLinks<'a> {
     graph: &'a Graph,
     sets: &'a DocumentSets,
     /// For each content the one that it was measured against ahead, and whether they are linked; itself where it was measured
-    /// against none. Nothing unless links were measured ahead.
+    /// against none.
     ahead: Vec<(Node, bool)>,
 }
 
 impl HotLinks<'_> {
-    /// Links that are all measured when they are asked for.
-    pub fn new<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> HotLinks<'a> {
-        HotLinks { graph, sets, ahead: Vec::new() }
-    }
-
     /// Measures each member of a hot group against the one of its first group that comes first in keep order.
     ///
     /// # Errors
     /// Those of [`DocumentSets::measure`]; those of [`DocumentSets::on_all_cores`]; [`crate::error::Error::Interrupted`].
     pub fn measured_ahead<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> Result<HotLinks<'a>> {
-        let mut links = HotLinks::new(graph, sets);
-        links.ahead = (0..graph.contents() as Node).map(|node| (node, false)).collect();
+        let ahead = (0..graph.contents() as Node).map(|node| (node, false)).collect();
+        let mut links = HotLinks { graph, sets, ahead };
         let first = |members: &Vec<Node>| members.iter().copied().min_by_key(|node| graph.rank(*node));
         let firsts: Vec<Option<Node>> = graph.members().iter().map(first).collect();
         let of_first_group = |node: Node| {
@@ -52,7 +47,7 @@ impl HotLinks<'_> {
     /// Those of [`DocumentSets::measure`].
     pub fn are_linked(&self, a: Node, b: Node) -> Result<bool> {
         let known = |one: Node, other: Node| {
-            let (first, linked) = *self.ahead.get(one as usize)?;
+            let (first, linked) = self.ahead[one as usize];
             (first == other).then_some(linked)
         };
         known(a, b).or_else(|| known(b, a)).map_or_else(|| self.measure(a, b), Ok)

@@ -1,5 +1,6 @@
 //! From links to clusters: who represents each, and how the texts of a cluster relate.
 
+mod at_hand;
 pub mod by_size;
 mod conservative;
 pub mod form_clusters;

@@ -49,8 +49,8 @@ impl RaisedCounts {
                 _ => {}
             }
         }
-        let graph = Graph::new(sets, &links, &copies, Vec::new());
-        let (representative, _) = representatives(sets, &graph, clustering)?;
+        let graph = Graph::new(sets, (&links, None), &copies, Vec::new());
+        let representative = representatives(sets, &graph, clustering)?.representative;
         let mut removed = vec![0; graph.contents()];
         for (node, _) in removed_docs(sets, &graph, &representative) {
             removed[representative[node as usize] as usize] += 1;

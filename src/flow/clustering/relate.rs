@@ -47,7 +47,7 @@ impl Related {
         docs.sort_unstable();
         docs.dedup();
         sets.context.status.progress.enter(Stage::Cluster, (docs.len() + pairs.len()) as u64);
-        let stores = sets.side_by_side(&docs, &|docs, words| {
+        let stores = sets.side_by_side(&docs, sets.of_candidates(), &|docs, words| {
             let mut tokenizer =
                 Tokenizer::new(Tokens::Words, sets.context.config.text.fold, sets.context.simd);
             texts(docs, &mut |doc, text| words.insert(doc, tokenizer.tokens(text)))

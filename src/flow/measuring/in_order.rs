@@ -1,17 +1,13 @@
 //! Candidates measured in document order: each text is read again once, its pairs with earlier documents are measured on the
 //! set at hand, and the set is held only as long as a later document may need it.
 
-use std::path::Path;
-
-use hashbrown::HashMap;
-
 use crate::components::Forest;
 use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::common_members::apart::CommonMembers;
-use crate::flow::measuring_rounds::allowed;
 use crate::flow::memory::document_bits::DocumentBits;
-use crate::flow::memory::sets::{Sets, not_recalled};
+use crate::flow::memory::live_sets::LiveSets;
+use crate::flow::memory::sets::not_recalled;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
@@ -151,7 +147,10 @@ impl MeasuringInOrder<'_> {
         MeasuringInOrder {
             open: if firsts { partners.connected_with(in_hot_groups) } else { Vec::new() },
             joined: firsts.then(|| vec![false; partners.docs.len()]),
-            sets: LiveSets::new(allowed(run) / context.topology.workers() as u64, &context.memory.scratch),
+            sets: LiveSets::new(
+                context.sets_at_once() / context.topology.workers() as u64,
+                &context.memory.scratch,
+            ),
             next: 0,
             links: Vec::new(),
             scratch: Vec::new(),
@@ -232,46 +231,6 @@ fn counted(
     })
 }
 
-/// The sets that later documents may need: as many as may be held in memory, the others on disk.
-struct LiveSets {
-    held: HashMap<Doc, Box<[u64]>>,
-    words: usize,
-    most: usize,
-    /// Those for which there was no room. They stay there, needed or not.
-    beyond: Sets,
-}
-
-impl LiveSets {
-    /// None yet; at most `bytes` of them will be held.
-    fn new(bytes: u64, scratch: &Path) -> LiveSets {
-        let most = usize::try_from(bytes / 8).unwrap_or(usize::MAX);
-        LiveSets { held: HashMap::new(), words: 0, most, beyond: Sets::new(0, scratch) }
-    }
-
-    fn hold(&mut self, doc: Doc, set: &[u64]) -> Result<()> {
-        if self.words + set.len() > self.most {
-            return self.beyond.insert(doc, set);
-        }
-        self.words += set.len();
-        self.held.insert(doc, set.into());
-        Ok(())
-    }
-
-    fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<Option<&'a [u64]>> {
-        match self.held.get(&doc) {
-            Some(set) => Ok(Some(set)),
-            None if self.beyond.contains(doc) => self.beyond.get(doc, scratch).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    fn forget(&mut self, doc: Doc) {
-        if let Some(set) = self.held.remove(&doc) {
-            self.words -= set.len();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,25 +271,6 @@ mod tests {
                 prop_assert!(last == 0 || partners.of(last).contains(&(number as u32)));
             }
             prop_assert_eq!(met, pairs);
-        }
-
-        #[test]
-        fn sets_are_there_until_they_are_forgotten(sizes in prop::collection::vec(0usize..9, 1..30), most in 0usize..60) {
-            let folder = tempfile::tempdir().expect("a folder");
-            let mut sets = LiveSets { most, ..LiveSets::new(u64::MAX, folder.path()) };
-            let set = |doc: usize| (0..sizes[doc] as u64).map(|word| word << 8 | doc as u64).collect::<Vec<_>>();
-            let mut scratch = Vec::new();
-            for doc in 0..sizes.len() {
-                sets.hold(doc as Doc, &set(doc)).expect("held");
-                prop_assert!(sets.words <= most);
-                if doc % 3 == 2 {
-                    sets.forget(doc as Doc - 2);
-                }
-            }
-            for doc in (0..sizes.len()).filter(|doc| doc % 3 != 0 || doc + 2 >= sizes.len()) {
-                prop_assert_eq!(sets.get(doc as Doc, &mut scratch).expect("read"), Some(&set(doc)[..]));
-            }
-            prop_assert_eq!(sets.get(99, &mut scratch).expect("read"), None);
         }
     }
 }

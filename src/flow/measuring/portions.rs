@@ -14,7 +14,7 @@ use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_each_read
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
-use crate::flow::run::RunParts;
+use crate::flow::run::{Division, RunParts};
 
 /// What a document weighs beside its set: reading it again costs something however short it is.
 const DOCUMENT: u64 = 50;
@@ -23,8 +23,14 @@ const UNEVEN: u64 = 20;
 /// Bytes that dividing and measuring take for each document of the run, and for each candidate.
 const BYTES: (u64, u64) = (32, 8);
 
-/// Brings each worker whole components of candidates to measure, about as much as every other; whether that could be done.
-/// If not, each has some of the candidates. Every worker calls it at the same place.
+/// Whether candidates may be divided: all workers can read texts again in order.
+pub fn is_divided(run: &RunParts) -> bool {
+    let may_be = may_be_divided(run) || is_first_load(run);
+    // Stored documents have no texts to be read in order.
+    may_be && may_each_read(run) && !run.documents.are_replayed()
+}
+
+/// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`is_divided`] says so.
 ///
 /// # Errors
 /// Those of spill files.
@@ -32,35 +38,52 @@ pub fn divide(
     worker: &mut Worker,
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
-) -> Result<bool> {
-    // Stored documents have no texts to be read in order.
-    let is_divided = (may_be_divided(run) || is_first_load(run)) && may_each_read(run);
-    if !is_divided || run.documents.are_replayed() {
-        return Ok(false);
-    }
-    let workers = run.context.topology.workers();
-    if workers == 1 {
-        return Ok(fits(run, &candidates.borrow()).is_some());
+    has_hot_groups: bool,
+) -> Result<Division> {
+    if run.context.topology.workers() == 1 {
+        let (division, _) = decide(run, &candidates.borrow(), has_hot_groups);
+        return Ok(*run.divided.get_or_init(|| division));
     }
     let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     send(worker, run, &own, |_| 0, candidates);
     drop(own);
     let all = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
-    let mut takers = None;
+    let mut takers = Vec::new();
     if worker.index() == 0 {
-        takers = fits(run, &all).and_then(|held| {
-            let catalogue = &run.documents.catalogue;
-            take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc))
-        });
-        let first = run.divided.set(takers.is_some()).is_ok();
+        let division;
+        (division, takers) = decide(run, &all, has_hot_groups);
+        let first = run.divided.set(division).is_ok();
         debug_assert!(first, "candidates are divided once");
     }
     let route = move |candidate: &Candidate| {
         let (low, _) = candidate.pair.docs();
-        takers.as_ref().map_or(u64::from(low), |takers: &Vec<u32>| u64::from(takers[low as usize]))
+        takers.get(low as usize).map_or(u64::from(low), |taker| u64::from(*taker))
     };
     send(worker, run, &all, route, candidates);
-    Ok(run.divided.get() == Some(&true))
+    Ok(run.divided.get().copied().unwrap_or(Division::Anyhow))
+}
+
+/// How all candidates are divided, and the worker that takes each document of one; none where each has some.
+fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) -> (Division, Vec<u32>) {
+    let (catalogue, workers) = (&run.documents.catalogue, run.context.topology.workers());
+    let Some(held) = fits(run, candidates) else { return (Division::Anyhow, Vec::new()) };
+    let together = may_be_together(run, held.len());
+    // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
+    let components = (!(together && has_hot_groups))
+        .then(|| take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
+    match components.flatten() {
+        Some(takers) => (Division::Components, takers),
+        None if together => (Division::Together, vec![0; catalogue.doc_limit()]),
+        None => (Division::Anyhow, Vec::new()),
+    }
+}
+
+/// Whether so many candidates may be measured as clusters are formed.
+fn may_be_together(run: &RunParts, candidates: usize) -> bool {
+    may_be_divided(run)
+        && !run.context.pairs
+        && run.documents.ignored().is_none()
+        && run.context.allow_graph(candidates, 0, 0).is_ok()
 }
 
 /// The candidates, if they are in memory and there is room for what is found out about them.

@@ -4,6 +4,7 @@ pub mod buckets;
 pub mod budget;
 pub mod candidate_queue;
 pub mod document_bits;
+pub mod live_sets;
 pub mod rounds;
 pub mod sets;
 pub mod spill;

@@ -20,6 +20,8 @@ use crate::read::Refused;
 pub struct Gathered {
     /// Pairs of documents that are linked.
     pub links: Vec<Candidate>,
+    /// Candidates that are measured as clusters are formed, if they are: all of the run, and no links then.
+    pub unmeasured: Option<Vec<Candidate>>,
     /// Documents that are not the first of their text.
     pub copies: Vec<ExactDuplicate>,
     /// Contents under one key, too many to be expanded.
@@ -132,6 +134,11 @@ impl Collector {
         let known = (gathered.links.len(), gathered.hot_members);
         drop(gathered);
         self.allow(known);
+    }
+
+    /// Hands in all candidates of the run, to be measured as clusters are formed.
+    pub fn add_unmeasured(&self, candidates: Vec<Candidate>) {
+        lock(&self.gathered).unmeasured = Some(candidates);
     }
 
     /// Adds hot groups. The run fails if they do not fit.
