@@ -406,6 +406,11 @@ fn an_id_with_a_line_break_is_in_no_list_of_ids() {
         );
     }
     assert_eq!(dir.output("in.jsonl --to jsonl", "lines").kept_ids().len(), 5);
+    // What new documents are held against is not written.
+    dir.write("old.jsonl", "{\"id\":\"o\\nld\",\"text\":\"a text with the word one that no other has\"}\n");
+    let ran = dir.alike("dedup in.jsonl --against old.jsonl --to ids --max-rejected 50% --out new", None);
+    ran.ok();
+    assert_eq!(std::fs::read_to_string(dir.join("new/kept/in.ids")).unwrap(), "three\nfive\n");
 }
 
 #[test]

@@ -74,6 +74,35 @@ fn are_found_as_by_comparing_all() {
     }
 }
 
+/// Pages of which nearly all are candidates of each other, and most are linked to some kept one; in hot groups or not.
+#[test]
+fn are_found_where_nearly_all_are_candidates() {
+    let dir = Dir::new();
+    for (pages, seed) in [(400, 11), (1500, 12)] {
+        let mut random = Random(seed);
+        let mut page = |at: usize| {
+            let own: Vec<String> =
+                (0..2 + random.below(28)).map(|_| format!("o{}", random.below(1 << 30))).collect();
+            format!("{} {}", words(at % 3, 90), own.join(" "))
+        };
+        let texts: BTreeMap<usize, String> = (0..pages).map(|at| (at, page(at))).collect();
+        write(&dir, "in.jsonl", &texts);
+        let truth = alike_pairs(&texts, "0.7");
+        assert!(truth.len() > 20 * pages, "{} pairs", truth.len());
+        let number = |id: &serde_json::Value| label(id).parse::<usize>().unwrap();
+        for workers in [1, 2, 3] {
+            let out = format!("dense{pages}-{workers}");
+            let kept = dir.output(&format!("in.jsonl --threshold 0.7 -w {workers}"), &out);
+            let removed =
+                kept.duplicates.iter().map(|row| (number(&row["id"]), number(&row["representative"])));
+            assert_eq!(removed.collect::<BTreeSet<_>>(), first_kept(&truth, texts.len()), "{out}");
+        }
+        let shapes = [(1, 1), (1, 3), (2, 1)];
+        alike_in_all(&dir, "in.jsonl --threshold 0.7", &shapes);
+        alike_in_all(&dir, "in.jsonl --threshold 0.7 --keep longest", &shapes);
+    }
+}
+
 #[test]
 fn are_the_same_in_any_shape() {
     let dir = Dir::new();

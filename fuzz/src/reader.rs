@@ -31,6 +31,7 @@ pub fn reader(mut data: &[u8]) {
         missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },
         main_text: wanted & 1 == 0,
         strip_quotes: wanted & 2 == 0,
+        line_ids: wanted & 2 != 0,
         date: Some(path("date")),
         value: (wanted & 4 != 0).then(|| path("v")),
         within: None,

@@ -91,6 +91,7 @@ pub(crate) fn fields(wanted: u8, max: u8) -> Arc<Fields> {
         missing_text: if wanted & 64 == 0 { MissingText::Reject } else { MissingText::Keep },
         main_text: wanted & 1 == 0,
         strip_quotes: wanted & 2 == 0,
+        line_ids: wanted & 2 != 0,
         date: (wanted & 4 != 0).then(|| path("date")),
         value: (wanted & 8 != 0).then(|| path("v")),
         op: (wanted & 16 != 0).then(|| path("op")),

@@ -311,7 +311,7 @@ impl DocumentSets {
         })
     }
 
-    /// Derives the sets of `docs` (ascending, all of one owner, none twice) again and stores them.
+    /// Derives the sets of `docs` (in document order, none twice) again and stores them.
     ///
     /// # Errors
     /// Those of [`RunDocuments::recall`].

@@ -200,7 +200,7 @@ impl RunDocuments {
         Ok((self.inputs.line_at(self.catalogue.position(doc), line), id))
     }
 
-    /// Derives the sets of `docs` (ascending, all of one owner, none twice) from their texts and hands them on; those of
+    /// Derives the sets of `docs` (in document order, none twice) from their texts and hands them on; those of
     /// stored documents are stored already. What is too common to be counted is nothing that two of them share.
     ///
     /// # Errors

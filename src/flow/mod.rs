@@ -239,7 +239,7 @@ fn dataflows(request: Request, progress: Arc<Progress>) -> Result<Arc<RunParts>>
         None => run_alone(topology.workers(), status, work)?,
         Some((peers, round)) => run_together(peers, round, topology.workers(), status, work)?,
     }
-    // What measures most is not called by the name of what takes least.
+    // Candidates that are measured only now take longer than forming clusters of them.
     if run.divided.get() != Some(&Division::Together) {
         status.enter(Stage::Cluster, 0);
     }

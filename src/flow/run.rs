@@ -47,7 +47,7 @@ const UNIT: (u64, u64) = sized((256 << 10, 1 << 20), (100, 1 << 10));
 pub enum Division {
     /// Each has whole components, about as much as every other.
     Components,
-    /// The first has all of them. They are measured as clusters are formed, by all workers.
+    /// None has any: they are measured as clusters are formed, on all cores.
     Together,
     /// Each has some.
     Anyhow,
@@ -113,6 +113,7 @@ impl RunParts {
             return Err(Error::config(format!("{workers} workers: expected 1 to {MAX_WORKERS}")));
         }
         config.require_protected(!protected.is_empty())?;
+        sources[..ProtectedSet::sources_of(&protected)].iter_mut().for_each(|source| source.protected = true);
         let windows = admit_windows(&mut sources, memory, workers)?
             + admit_read_ahead(&mut sources, memory, workers, (progress.stop_flag(), &scratch));
         let finds = leave_out == LeaveOut::Find;

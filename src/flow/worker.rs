@@ -27,7 +27,7 @@ use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
 use crate::flow::measuring::beside_stored::bring_to_stored;
 use crate::flow::measuring::in_order::measure_in_order;
-use crate::flow::measuring::portions::{divide, is_divided};
+use crate::flow::measuring::portions::{divide, may_divide};
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{DocumentBits, ones, set};
@@ -261,30 +261,21 @@ fn measuring_phase(
     }
     let (own_hot, in_hot_groups) = members(run, &hot_groups);
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
-    if is_divided(run) {
+    if may_divide(run) {
         let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
         gather_bits(worker, context, &hot, &own_hot);
-        let division = divide(worker, run, &candidates, !hot.is_empty()).unwrap_or_else(|error| {
-            status.fail(error);
-            Division::Anyhow
-        });
-        let none = context.memory.pile(Share::Candidates);
-        match division {
+        match divide(worker, run, &candidates, !hot.is_empty()) {
             Division::Components => {
                 let measured = measure_in_order(run, &candidates.borrow(), &hot);
                 measured.unwrap_or_else(|error| status.fail(error));
                 if !hot.is_empty() {
                     // Clusters are formed with the sets of these at hand.
+                    let none = context.memory.pile(Share::Candidates);
                     measure(worker, run, Arc::clone(&run.sets), none, in_hot_groups);
                 }
                 return;
             }
-            Division::Together => {
-                if let Some(all) = candidates.replace(none).held().filter(|_| worker.index() == 0) {
-                    run.collector.add_unmeasured(all.to_vec());
-                }
-                return;
-            }
+            Division::Together => return,
             Division::Anyhow => {}
         }
     }

@@ -156,7 +156,7 @@ impl RunInputs {
             Some(lines) => {
                 // Whoever reads lines may have to wait for a long one, and may keep nobody else waiting.
                 *earlier = None;
-                UnitReader::of_lines(unit.file, lines, fields)
+                UnitReader::of_lines((unit.file, source), lines, fields)
             }
             None => UnitReader::open_after(earlier, source, unit, fields),
         };

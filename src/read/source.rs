@@ -46,6 +46,8 @@ pub struct Source {
     pub(crate) within: Option<ArchivePlace>,
     /// Of an archive the places, ascending, of the files that are sources of their own.
     pub(crate) apart: Vec<u64>,
+    /// Whether its records are only held against others, so that none of them is ever written.
+    pub(crate) protected: bool,
 }
 
 /// Where a file of many records stands in an archive.
@@ -147,6 +149,7 @@ impl Source {
             object: None,
             within: None,
             apart: Vec::new(),
+            protected: false,
         }
     }
 

@@ -91,7 +91,7 @@ fn read_in_turn(source: &Source, max: usize, workers: usize) -> Option<(Vec<(u32
     let lines = line_stream(source, &fields)?;
     lines.0.begin();
     let mut readers: Vec<UnitReader> =
-        (0..workers).map(|_| UnitReader::of_lines(0, &lines, Arc::clone(&fields))).collect();
+        (0..workers).map(|_| UnitReader::of_lines((0, source), &lines, Arc::clone(&fields))).collect();
     let (mut sink, mut open) = (Collect::default(), true);
     while open {
         assert!(lines.0.is_open());

@@ -78,13 +78,13 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
 #[derive(Clone, Copy)]
 struct Bounds {
     most_bytes: usize,
-    /// Whether ids have no line break.
+    /// Whether ids have no line break: those that may be written.
     line_ids: bool,
 }
 
 impl Bounds {
-    fn of(fields: &Fields) -> Bounds {
-        Bounds { most_bytes: fields.max_record_bytes, line_ids: fields.line_ids }
+    fn of(source: &Source, fields: &Fields) -> Bounds {
+        Bounds { most_bytes: fields.max_record_bytes, line_ids: fields.line_ids && !source.protected }
     }
 }
 
@@ -148,17 +148,17 @@ impl UnitReader {
     /// A reader of `unit` of `source`, which is file number `file`. What goes wrong on opening is refused by the
     /// first [`advance`](UnitReader::advance).
     pub fn open(file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> UnitReader {
-        let bounds = Bounds::of(&fields);
+        let bounds = Bounds::of(source, &fields);
         UnitReader { file, bounds, records: codec(source.format).records(file, source, unit, fields) }
     }
 
-    /// A reader of a worker's share of the lines of `stream`, which is file number `file`.
+    /// A reader of a worker's share of the lines of `stream`, which is file number `file`, `source`.
     pub(super) fn of_lines(
-        file: u32,
+        (file, source): (u32, &Source),
         (stream, reader): &(Arc<LineStream>, LineReader),
         fields: Arc<Fields>,
     ) -> UnitReader {
-        let bounds = Bounds::of(&fields);
+        let bounds = Bounds::of(source, &fields);
         UnitReader { file, bounds, records: reader(file, Arc::clone(stream), fields) }
     }
 
@@ -229,6 +229,7 @@ mod tests {
             object: None,
             within: None,
             apart: Vec::new(),
+            protected: false,
         }
     }
 

@@ -123,6 +123,7 @@ impl SourceEntry {
             object: None,
             within: None,
             apart: Vec::new(),
+            protected: false,
         };
         source.again(self.digest, progress)
     }

@@ -8,7 +8,7 @@ use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::live_sets::LiveSets;
 use crate::flow::memory::sets::{Sets, not_recalled};
-use crate::read::Compression;
+use crate::read::{Compression, Source};
 use crate::similarity::Measure;
 
 /// The sets of the contents of a stretch, and those of representatives before it.
@@ -31,9 +31,11 @@ impl SetsAtHand<'_> {
     pub fn none<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> SetsAtHand<'a> {
         let bytes = sets.context.sets_at_once();
         let sources = &sets.documents.inputs.sources;
-        // A compressed file is read from its beginning, and in another order each stretch has texts from all over the inputs.
-        let in_stretches = sets.documents.catalogue.keeps_first()
-            && sources.iter().all(|source| source.compression == Compression::None);
+        // A compressed file is read from its beginning, and a page of rows whole. In another order each stretch has texts from all over the
+        // inputs.
+        let anywhere =
+            |source: &Source| source.compression == Compression::None && source.cuts.rows.is_none();
+        let in_stretches = sets.documents.catalogue.keeps_first() && sources.iter().all(anywhere);
         let workers = sets.context.topology.workers() as u64;
         let (of_each, of_held) = if in_stretches { (bytes / 4, bytes / 4 * 3) } else { (bytes / workers, 0) };
         SetsAtHand {

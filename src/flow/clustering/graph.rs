@@ -11,7 +11,7 @@ use crate::flow::results::hot_groups::HotGroup;
 /// A content's number in the graph. Numbers follow the positions of the contents' first documents.
 pub type Node = u32;
 
-/// The graph. Links within a hot group are not stored but measured when asked for (`hot_links.rs`).
+/// The graph. Links within a hot group are not stored but measured when asked for.
 pub struct Graph {
     docs: Vec<Doc>,
     links: NodeLists<(Node, u32)>,

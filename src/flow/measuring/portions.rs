@@ -7,51 +7,60 @@ use timely::worker::Worker;
 
 use crate::components::Forest;
 use crate::document::Doc;
-use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::exchange_all;
 use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_each_read};
 use crate::flow::memory::budget::Share;
+use crate::flow::memory::document_bits::set;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
 use crate::flow::run::{Division, RunParts};
+use crate::limits::sized;
 
 /// What a document weighs beside its set: reading it again costs something however short it is.
 const DOCUMENT: u64 = 50;
+/// More candidates than this for each document of one are measured as clusters are formed. Reading and measuring take turns there.
+const DENSE: usize = sized(16, 0);
 /// The greatest part may be so much larger than an even one, in percent.
 const UNEVEN: u64 = 20;
 /// Bytes that dividing and measuring take for each document of the run, and for each candidate.
 const BYTES: (u64, u64) = (32, 8);
 
 /// Whether candidates may be divided: all workers can read texts again in order.
-pub fn is_divided(run: &RunParts) -> bool {
+pub fn may_divide(run: &RunParts) -> bool {
     let may_be = may_be_divided(run) || is_first_load(run);
     // Stored documents have no texts to be read in order.
     may_be && may_each_read(run) && !run.documents.are_replayed()
 }
 
-/// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`is_divided`] says so.
-///
-/// # Errors
-/// Those of spill files.
+/// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`may_divide`] says so. Those that
+/// are measured as clusters are formed are handed in.
 pub fn divide(
     worker: &mut Worker,
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     has_hot_groups: bool,
-) -> Result<Division> {
+) -> Division {
     if run.context.topology.workers() == 1 {
         let (division, _) = decide(run, &candidates.borrow(), has_hot_groups);
-        return Ok(*run.divided.get_or_init(|| division));
+        if division == Division::Together {
+            hand_in(run, &candidates.borrow());
+        }
+        return *run.divided.get_or_init(|| division);
     }
     let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     send(worker, run, &own, |_| 0, candidates);
     drop(own);
-    let all = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
+    let mut all =
+        std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
     let mut takers = Vec::new();
     if worker.index() == 0 {
         let division;
         (division, takers) = decide(run, &all, has_hot_groups);
+        if division == Division::Together {
+            hand_in(run, &all);
+            all = run.context.memory.pile(Share::Candidates);
+        }
         let first = run.divided.set(division).is_ok();
         debug_assert!(first, "candidates are divided once");
     }
@@ -60,22 +69,35 @@ pub fn divide(
         takers.get(low as usize).map_or(u64::from(low), |taker| u64::from(*taker))
     };
     send(worker, run, &all, route, candidates);
-    Ok(run.divided.get().copied().unwrap_or(Division::Anyhow))
+    run.divided.get().copied().unwrap_or(Division::Anyhow)
+}
+
+fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
+    run.collector.add_unmeasured(candidates.held().unwrap_or_default().to_vec());
 }
 
 /// How all candidates are divided, and the worker that takes each document of one; none where each has some.
 fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) -> (Division, Vec<u32>) {
     let (catalogue, workers) = (&run.documents.catalogue, run.context.topology.workers());
     let Some(held) = fits(run, candidates) else { return (Division::Anyhow, Vec::new()) };
-    let together = may_be_together(run, held.len());
+    let together = may_be_together(run, held.len()) && is_dense(held);
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
     let components = (!(together && has_hot_groups))
         .then(|| take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
     match components.flatten() {
         Some(takers) => (Division::Components, takers),
-        None if together => (Division::Together, vec![0; catalogue.doc_limit()]),
+        None if together => (Division::Together, Vec::new()),
         None => (Division::Anyhow, Vec::new()),
     }
+}
+
+/// Whether so many documents are candidates of each other that most links say nothing: a document joins one that stays.
+fn is_dense(candidates: &[Candidate]) -> bool {
+    let mut docs = Vec::new();
+    let ends = candidates.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
+    ends.for_each(|doc| set(&mut docs, doc));
+    let docs: usize = docs.iter().map(|word: &u64| word.count_ones() as usize).sum();
+    candidates.len() > DENSE * docs
 }
 
 /// Whether so many candidates may be measured as clusters are formed.
@@ -83,6 +105,8 @@ fn may_be_together(run: &RunParts, candidates: usize) -> bool {
     may_be_divided(run)
         && !run.context.pairs
         && run.documents.ignored().is_none()
+        // What stands for a method that counts says of each pair whether it counts enough.
+        && !run.context.joins_instead()
         && run.context.allow_graph(candidates, 0, 0).is_ok()
 }
 

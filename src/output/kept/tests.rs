@@ -100,6 +100,7 @@ fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: 
         object: None,
         within: None,
         apart: Vec::new(),
+        protected: false,
     }
 }
 

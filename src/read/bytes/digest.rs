@@ -231,6 +231,7 @@ mod tests {
             object: None,
             within: None,
             apart: Vec::new(),
+            protected: false,
         }
     }
 

@@ -69,6 +69,7 @@ pub(super) fn recognise(
         object,
         within: None,
         apart: Vec::new(),
+        protected: false,
     };
     if source.compression == Compression::Zstd && begins_with_dictionary(&file)? {
         return Ok(Recognised::Foreign(WITH_DICTIONARY));
