@@ -390,11 +390,14 @@ fn an_id_with_a_line_break_is_in_no_list_of_ids() {
         .map(|id| format!("{{\"id\":\"{id}\",\"text\":\"a text with the word {id} that no other has\"}}\n"))
         .concat();
     dir.write("in.jsonl", lines);
-    dir.write("bench.jsonl", "{\"id\":1,\"text\":\"a text with the word five that no other has\"}\n");
+    dir.write(
+        "bench.jsonl",
+        "{\"id\":1,\"text\":\"which river runs through the old town and how long is it\"}\n",
+    );
     for (line, expected) in [
         ("dedup in.jsonl", "one\nthree\nfive\n"),
         ("repetition in.jsonl", "one\nthree\nfive\n"),
-        ("decontaminate in.jsonl --benchmarks q=bench.jsonl --benchmark-fields text", "one\nthree\n"),
+        ("decontaminate in.jsonl --benchmarks q=bench.jsonl --benchmark-fields text", "one\nthree\nfive\n"),
     ] {
         let out = line.split(' ').next().expect("a command");
         let ran = dir.alike(&format!("{line} --to ids --max-rejected 50% --out {out}"), None);
