@@ -489,7 +489,7 @@
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
 //! - `flow/clustering/at_hand.rs` - the sets that candidates are measured on as clusters are formed
 //! - `flow/clustering/by_size.rs` - members of a hot group by the sizes of their sets
-//! - `flow/clustering/hot_links.rs` - links between members of hot groups
+//! - `flow/clustering/hot_links.rs` - links between members of hot groups, for connected components
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
 //! - `flow/clustering/form_clusters.rs` - from links to findings

@@ -1,4 +1,4 @@
-//! Links between members of hot groups, which are measured when they are asked for.
+//! Links between members of hot groups, which connected components ask for one by one.
 //!
 //! Of near-copies in mass nearly all are linked to the one that is kept before all others. So each member is measured against that
 //! one first, on all cores, where components are found by one thread.
