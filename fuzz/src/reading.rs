@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use alike::document::Position;
 use alike::error::Error;
+use alike::limits::TIMES_WITH_PICTURES;
 use alike::read::{
     Compression, Describer, Extent, FieldPath, Fields, Format, FormatHint, MissingText, Record, RecordCost,
     RecordRoom, Refusal, Refused, Sink, Source, UnitReader, Value, admit_windows, boundaries, describer,
@@ -45,7 +46,8 @@ struct Collect<'a> {
 
 impl Sink for Collect<'_> {
     fn document(&mut self, record: &Record<'_>) {
-        assert!(record.raw.len() <= self.fields.max_record_bytes.saturating_add(BOM), "{record:?}");
+        let longest = longest(self.source.format, self.fields).saturating_add(BOM);
+        assert!(record.raw.len() <= longest, "{record:?}");
         if let Some(describer) = &mut self.describer {
             describer.describe(record, &mut |_, _| {});
         }
@@ -70,6 +72,15 @@ impl Sink for Collect<'_> {
         assert!(shown.starts_with(&self.source.shown), "{shown} does not name the file");
         self.seen.push(Seen::Refused { line: line_in_file, offset, kind });
     }
+}
+
+/// The longest record of a format: what holds pictures may be longer than its text.
+fn longest(format: Format, fields: &Fields) -> usize {
+    let times = match format {
+        Format::Pdf | Format::Docx | Format::Odt | Format::Epub => TIMES_WITH_PICTURES,
+        _ => 1,
+    };
+    fields.max_record_bytes.saturating_mul(times)
 }
 
 /// Bytes of a byte order mark, which a record may have before it.
