@@ -388,6 +388,7 @@
 //! - `similarity/cosine.rs` - the cosine of two vectors of weighted terms
 //! - `similarity/acceptance_rule.rs` - when a pair is accepted: by its method, and by what verifies it
 //! - `similarity/measure.rs` - what was measured of a pair, and what is reported of it
+//! - `similarity/member_filter.rs` - what is not in a set, where it is compared with many
 //! - `similarity/pair_test.rs` - single tests of a pair: what is counted, and how much of it is enough
 //! - `similarity/curve.rs` - the filter curve of feature methods
 //! - `similarity/edits.rs` - word edit distance
@@ -488,8 +489,10 @@
 //! - `flow/clustering/mod.rs` - from links to clusters
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
 //! - `flow/clustering/at_hand.rs` - the sets that candidates are measured on as clusters are formed
+//! - `flow/clustering/candidate_links.rs` - candidates that connected components measure as far as they need them
 //! - `flow/clustering/by_size.rs` - members of a hot group by the sizes of their sets
 //! - `flow/clustering/hot_links.rs` - links between members of hot groups, for connected components
+//! - `flow/clustering/one_to_many.rs` - a content that is measured against many others
 //! - `flow/clustering/transitive.rs` - connected components, and the chain that holds each member
 //! - `flow/clustering/conservative.rs` - clustering with a guarantee
 //! - `flow/clustering/form_clusters.rs` - from links to findings

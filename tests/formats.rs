@@ -258,6 +258,62 @@ fn kept_crawls_lose_what_speaks_of_lost_pages_and_nothing_else() {
     assert!(std::fs::read(dir.join("two/kept/a.warc.gz")).unwrap() == packed(&expected));
 }
 
+/// A record of ARC.
+fn arc(url: &str, media: &str, content: &str) -> String {
+    format!("{url} 1.2.3.4 20200102030405 {media} {}\n{content}\n", content.len())
+}
+
+#[test]
+fn removed_and_exported_records_of_arc_are_read_again() {
+    let dir = Dir::new();
+    let pages = documents().into_iter().map(|(id, text)| {
+        let page = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<pre>{}</pre>",
+            escaped(&text)
+        );
+        arc(&format!("http://a/{id}"), "text/html", &page)
+    });
+    let description = arc(
+        "filedesc://a.arc",
+        "text/plain",
+        "1 0 somebody\nURL IP-address Archive-date Content-type Archive-length\n",
+    );
+    let records: Vec<String> = [description].into_iter().chain(pages).collect();
+    dir.write("a.arc", records.concat());
+    dir.write("b.arc.gz", packed(&records));
+    dir.write("one.arc.gz", gzip(records.concat().as_bytes(), usize::MAX >> 1));
+    for name in ["a.arc", "b.arc.gz", "one.arc.gz"] {
+        let found = dir.output(&format!("{name} -w 2 --write-removed"), &format!("out-{name}"));
+        let gone = found.removed_ids().len();
+        let (kept, removed) = (unpack(&found.kept[name]), unpack(&found.removed[name]));
+        let all: BTreeSet<&[u8]> = records.iter().map(String::as_bytes).collect();
+        let (kept, removed) = (arc_records(&kept, &all), arc_records(&removed, &all));
+        assert!(kept[0] == records[0].as_bytes() && removed[0] == kept[0], "{name} says what it is");
+        assert_eq!((kept.len(), removed.len()), (records.len() - gone, gone + 1));
+        assert_eq!(kept[1..].iter().chain(&removed[1..]).collect::<BTreeSet<_>>().len(), records.len() - 1);
+        let again = dir.output(&format!("out-{name}/removed -w 2"), &format!("again-{name}"));
+        assert_eq!(again.summary["documents"], gone as u64, "{name}");
+    }
+    // What a collection stores is the pages alone.
+    dir.alike("load c a.arc --store-text -w 2", None).ok();
+    dir.alike("export c --out exported", None).ok();
+    let exported = Output::read(&dir.join("exported"));
+    let again = dir.output("exported/kept -w 2", "again");
+    assert_eq!(again.summary["documents"], exported.summary["kept"]);
+}
+
+/// The records of a file, each of which is one of `all`.
+fn arc_records<'a>(mut file: &'a [u8], all: &BTreeSet<&[u8]>) -> Vec<&'a [u8]> {
+    let mut found = Vec::new();
+    while !file.is_empty() {
+        let length = all.iter().filter(|record| file.starts_with(record)).map(|record| record.len()).max();
+        let (record, rest) = file.split_at(length.expect("a record"));
+        found.push(record);
+        file = rest;
+    }
+    found
+}
+
 #[test]
 fn collections_of_crawls_and_mails_are_exported_as_they_were() {
     let dir = Dir::new();

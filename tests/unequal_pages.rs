@@ -49,6 +49,35 @@ fn first_kept(pairs: &[(usize, usize)], pages: usize) -> BTreeSet<(usize, usize)
     removed.into_iter().collect()
 }
 
+/// For each page that goes the first page of its component, and the one that it hangs from: of those one link nearer to the first page, the
+/// first that it is linked to.
+fn hanging(pairs: &[(usize, usize)], pages: usize) -> BTreeSet<(usize, usize, usize)> {
+    let mut linked: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (a, b) in pairs {
+        linked.entry(*a).or_default().insert(*b);
+        linked.entry(*b).or_default().insert(*a);
+    }
+    let mut found: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
+    for first in 0..pages {
+        let mut level = if found.contains_key(&first) { BTreeSet::new() } else { BTreeSet::from([first]) };
+        found.extend(level.iter().map(|page| (*page, (first, first))));
+        while !level.is_empty() {
+            let mut next = BTreeSet::new();
+            for page in &level {
+                for other in linked.get(page).into_iter().flatten() {
+                    if !found.contains_key(other) {
+                        found.insert(*other, (first, *page));
+                        next.insert(*other);
+                    }
+                }
+            }
+            level = next;
+        }
+    }
+    let removed = found.into_iter().filter(|(page, (first, _))| page != first);
+    removed.map(|(page, (first, from))| (page, first, from)).collect()
+}
+
 #[test]
 fn are_found_as_by_comparing_all() {
     let dir = Dir::new();
@@ -96,10 +125,24 @@ fn are_found_where_nearly_all_are_candidates() {
             let removed =
                 kept.duplicates.iter().map(|row| (number(&row["id"]), number(&row["representative"])));
             assert_eq!(removed.collect::<BTreeSet<_>>(), first_kept(&truth, texts.len()), "{out}");
+            let chained = dir.output(
+                &format!("in.jsonl --threshold 0.7 --clustering transitive -w {workers}"),
+                &format!("{out}t"),
+            );
+            let removed = chained.duplicates.iter().map(|row| {
+                let (page, first) = (number(&row["id"]), number(&row["representative"]));
+                (page, first, if row["reason"] == "linked" { number(&row["parent"]) } else { first })
+            });
+            assert_eq!(removed.collect::<BTreeSet<_>>(), hanging(&truth, texts.len()), "{out}");
+            assert!(chained.duplicates.iter().any(|row| row["reason"] == "linked"));
         }
+        // Of two processes each measures all candidates.
         let shapes = [(1, 1), (1, 3), (2, 1)];
-        alike_in_all(&dir, "in.jsonl --threshold 0.7", &shapes);
-        alike_in_all(&dir, "in.jsonl --threshold 0.7 --keep longest", &shapes);
+        for flags in
+            ["", "--keep longest", "--clustering transitive", "--clustering transitive --keep longest"]
+        {
+            alike_in_all(&dir, &format!("in.jsonl --threshold 0.7 {flags}"), &shapes);
+        }
     }
 }
 

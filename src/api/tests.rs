@@ -118,25 +118,56 @@ fn drifting() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// For each text that goes the first earlier one that stays and resembles it by three fifths, by comparing all.
-fn first_kept(texts: &[String]) -> Vec<(usize, usize, f64)> {
+/// How much texts resemble each other, by their shingles.
+fn resemblances(texts: &[String]) -> impl Fn(usize, usize) -> f64 {
     let shingles = |text: &String| {
         let words: Vec<&str> = text.split(' ').collect();
         words.windows(5).map(|words| words.join(" ")).collect::<BTreeSet<String>>()
     };
     let sets: Vec<BTreeSet<String>> = texts.iter().map(shingles).collect();
+    move |a, b| {
+        let shared = sets[a].intersection(&sets[b]).count();
+        shared as f64 / (sets[a].len() + sets[b].len() - shared) as f64
+    }
+}
+
+/// For each text that goes the first earlier one that stays and resembles it by three fifths, by comparing all.
+fn first_kept(texts: &[String]) -> Vec<(usize, usize, f64)> {
+    let resemblance = resemblances(texts);
     let (mut kept, mut gone): (Vec<usize>, Vec<_>) = Default::default();
-    for (at, set) in sets.iter().enumerate() {
-        let resemblance = |other: &usize| {
-            let shared = set.intersection(&sets[*other]).count();
-            (*other, shared as f64 / (set.len() + sets[*other].len() - shared) as f64)
-        };
-        match kept.iter().map(resemblance).find(|(_, resemblance)| *resemblance >= 0.6) {
+    for at in 0..texts.len() {
+        let mut all = kept.iter().map(|other| (*other, resemblance(at, *other)));
+        let first = all.find(|(_, resemblance)| *resemblance >= 0.6);
+        match first {
             Some((other, resemblance)) => gone.push((at, other, resemblance)),
             None => kept.push(at),
         }
     }
     gone
+}
+
+/// For each text that goes the first one of its component, where those are linked that resemble each other by three fifths; how much the
+/// two resemble each other; and whether they are linked themselves.
+fn first_of_component(texts: &[String]) -> Vec<(usize, usize, f64, Reason)> {
+    let resemblance = resemblances(texts);
+    let mut first: Vec<usize> = (0..texts.len()).collect();
+    for (a, b) in (0..texts.len()).flat_map(|b| (0..b).map(move |a| (a, b))) {
+        if resemblance(a, b) >= 0.6 {
+            let (low, high) = (first[a].min(first[b]), first[a].max(first[b]));
+            first.iter_mut().filter(|first| **first == high).for_each(|first| *first = low);
+        }
+    }
+    let gone = first.into_iter().enumerate().filter(|(at, first)| at != first);
+    gone.map(|(at, first)| {
+        let resemblance = resemblance(at, first);
+        let reason = match texts[at] == texts[first] {
+            true => Reason::Exact,
+            false if resemblance >= 0.6 => Reason::Near,
+            false => Reason::Linked,
+        };
+        (at, first, resemblance, reason)
+    })
+    .collect()
 }
 
 proptest! {
@@ -148,5 +179,16 @@ proptest! {
         let found = Dedup::new().threshold("0.6")?.workers(workers).texts(&texts)?;
         let rows: Vec<_> = found.duplicates.iter().map(|one| (one.text, one.kept, one.resemblance.unwrap_or(0.0))).collect();
         prop_assert_eq!(rows, first_kept(&texts));
+    }
+
+    /// The same where whatever is linked is one cluster.
+    #[test]
+    fn each_text_goes_for_the_first_of_its_component(texts in drifting(), workers in 1usize..5) {
+        let mut config = Config { threshold: "0.6".parse().map_err(Error::config)?, ..Config::default() };
+        config.cluster.clustering = Clustering::Transitive;
+        let found = Dedup::with_config(config).workers(workers).texts(&texts)?;
+        let rows: Vec<_> =
+            found.duplicates.iter().map(|one| (one.text, one.kept, one.resemblance.unwrap_or(0.0), one.reason)).collect();
+        prop_assert_eq!(rows, first_of_component(&texts));
     }
 }

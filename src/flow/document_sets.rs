@@ -1,6 +1,6 @@
 //! Sizes and sets of documents, and measuring pairs of them.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use bytemuck::zeroed_vec;
@@ -20,6 +20,11 @@ use crate::flow::status::lock;
 use crate::flow::stored::Stored;
 use crate::similarity::{AcceptanceRule, Measure};
 use crate::sketch::least_difference;
+
+/// Stretches of items for each thread that works on them.
+const STRETCHES: usize = 8;
+/// What a document weighs beside its set: reading it again costs something however short it is.
+pub const DOCUMENT: u64 = 50;
 
 /// Which keys of two documents were counted as shared.
 pub enum Prefixes {
@@ -182,13 +187,18 @@ impl DocumentSets {
     /// wants.
     pub fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
         let (left, right) = (self.size(a), self.size(b));
-        let needed = self.context.rule.and_then(|rule| match self.protected_first(a, b) {
-            Some((protected, new)) => rule.needed_of_protected(self.size(protected), self.size(new)),
-            None => rule.own().needed(left, right),
-        });
-        needed.is_some_and(|needed| {
+        self.needed(a, b).is_some_and(|needed| {
             least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
         })
+    }
+
+    /// How many members two documents must share to be accepted; `None` if no number is enough.
+    pub fn needed(&self, a: Doc, b: Doc) -> Option<u64> {
+        let rule = self.context.rule?;
+        match self.protected_first(a, b) {
+            Some((protected, new)) => rule.needed_of_protected(self.size(protected), self.size(new)),
+            None => rule.own().needed(self.size(a), self.size(b)),
+        }
     }
 
     /// What two documents share beside what a link says, because it is too common to be counted; `None` if that is not known.
@@ -276,12 +286,16 @@ impl DocumentSets {
             self.side_by_side(&missing, self.of_candidates(), &|docs, sets| self.recall_whole(docs, sets))?;
         let read = |doc: Doc| extra.iter().find(|sets| sets.contains(doc));
         let holder = |doc: Doc| at_hand(doc).or_else(|| read(doc)).ok_or_else(|| not_recalled(doc));
-        let full = |a: &[u64], b: &[u64]| self.context.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b));
         let measured = |(a, b): &(Doc, Doc)| {
             let (mut x, mut y) = (Vec::new(), Vec::new());
-            Ok(full(holder(*a)?.get(*a, &mut x)?, holder(*b)?.get(*b, &mut y)?))
+            Ok(self.full(holder(*a)?.get(*a, &mut x)?, holder(*b)?.get(*b, &mut y)?))
         };
         self.on_all_cores(pairs, &|pairs| pairs.iter().map(measured).collect())
+    }
+
+    /// Measures two sets, whether the rule accepts them or not.
+    pub fn full(&self, a: &[u64], b: &[u64]) -> Measure {
+        self.context.rule.map_or(Measure::of(a, b), |rule| rule.full(a, b))
     }
 
     /// Bytes of each worker for candidates: once clusters are formed there are none any more.
@@ -298,17 +312,33 @@ impl DocumentSets {
         items: &[T],
         work: &(dyn Fn(&[T]) -> Result<Vec<R>> + Sync),
     ) -> Result<Vec<R>> {
-        let stretch = items.len().div_ceil(self.context.topology.workers()).max(1);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                items.chunks(stretch).map(|items| scope.spawn(move || work(items))).collect();
-            let mut all = Vec::with_capacity(items.len());
+        let workers = self.context.topology.workers();
+        // Some items take much longer than others: whoever is done takes the next stretch.
+        let stretch = items.len().div_ceil(workers * STRETCHES).max(1);
+        let stretches: Vec<&[T]> = items.chunks(stretch).collect();
+        if workers == 1 || stretches.len() < 2 {
+            return work(items);
+        }
+        let next = AtomicUsize::new(0);
+        let take = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(items) = stretches.get(at) else { return Ok(done) };
+                done.push((at, work(items)?));
+            }
+        };
+        let mut done = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..workers.min(stretches.len())).map(|_| scope.spawn(take)).collect();
+            let mut all = Vec::with_capacity(stretches.len());
             for thread in threads {
                 let panicked = || Err(Error::Worker("a thread that compares texts panicked".into()));
                 all.append(&mut thread.join().unwrap_or_else(|_| panicked())?);
             }
-            Ok(all)
-        })
+            Ok::<_, Error>(all)
+        })?;
+        done.sort_unstable_by_key(|(at, _)| *at);
+        Ok(done.into_iter().flat_map(|(_, results)| results).collect())
     }
 
     /// Derives the sets of `docs` (in document order, none twice) again and stores them.
@@ -341,10 +371,11 @@ impl DocumentSets {
         // Texts are read in the order they stand in: each thread has a stretch of it.
         let mut docs = docs.to_vec();
         docs.sort_unstable_by_key(|doc| self.documents.catalogue.position(*doc));
-        let stretch = docs.len().div_ceil(self.context.topology.workers()).max(1);
+        let weight = |doc: &Doc| DOCUMENT + u64::from(self.size(*doc));
+        let parts = even_parts(&docs, self.context.topology.workers(), weight);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = docs
-                .chunks(stretch)
+            let threads: Vec<_> = parts
+                .into_iter()
                 .map(|docs| {
                     scope.spawn(move || {
                         let mut sets = Sets::new(bytes, &self.context.memory.scratch);
@@ -371,5 +402,43 @@ impl DocumentSets {
     pub fn publish_received(&self, worker: usize, sets: Sets) {
         let first = self.received[worker - self.context.topology.local_workers().start].set(sets).is_ok();
         debug_assert!(first, "a worker receives once");
+    }
+}
+
+/// Cuts items into at most so many parts, one behind the other, of about the same weight.
+fn even_parts<T>(items: &[T], most: usize, weight: impl Fn(&T) -> u64) -> Vec<&[T]> {
+    let total: u64 = items.iter().map(&weight).sum();
+    let (mut parts, mut rest, mut before, mut sum) = (Vec::with_capacity(most), items, 0, 0);
+    for (at, item) in items.iter().enumerate() {
+        sum += weight(item);
+        let ends = parts.len() as u128 + 1;
+        if ends < most as u128 && u128::from(sum) * most as u128 >= u128::from(total) * ends {
+            let (part, behind) = rest.split_at(at + 1 - before);
+            parts.push(part);
+            (rest, before) = (behind, at + 1);
+        }
+    }
+    if !rest.is_empty() {
+        parts.push(rest);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn parts_have_all_items_and_about_the_same_weight(weights in prop::collection::vec(0u64..50, 0..80), most in 1usize..6) {
+            let parts = even_parts(&weights, most, |weight| *weight);
+            prop_assert!(parts.len() <= most);
+            prop_assert_eq!(parts.concat(), weights.clone());
+            let total: u64 = weights.iter().sum();
+            for part in parts {
+                prop_assert!(part.iter().sum::<u64>() <= total / most as u64 + 51);
+            }
+        }
     }
 }

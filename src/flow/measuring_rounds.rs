@@ -71,9 +71,12 @@ pub fn in_rounds(
 /// Whether sets are needed only until their candidates are measured, and all texts can be read again here. Other
 /// processes are not asked: what they hold of sets is bounded by what crosses.
 pub fn may_be_divided(run: &RunParts) -> bool {
-    run.sets.stored().is_none()
-        && run.context.config.cluster.clustering == Clustering::Guarantee
-        && can_be_divided(run)
+    run.context.config.cluster.clustering == Clustering::Guarantee && may_be_measured_later(run)
+}
+
+/// Whether clusters can be formed of candidates that are measured only then.
+pub fn may_be_measured_later(run: &RunParts) -> bool {
+    run.sets.stored().is_none() && can_be_divided(run)
 }
 
 /// The same of a load into a collection that holds no text yet: what its clusters need are links, unless there are hot groups.

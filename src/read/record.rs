@@ -149,6 +149,11 @@ pub enum Refusal {
         /// The length allowed, in bytes.
         limit: usize,
     },
+    /// The file is one document with pictures, and longer than such a file may be.
+    FileTooLong {
+        /// The length allowed, in bytes.
+        limit: usize,
+    },
     /// The text has more words than a record may have.
     TooManyWords {
         /// The number allowed.
@@ -237,7 +242,7 @@ impl Refusal {
             Refusal::NotExtracted(_) => "not extracted",
             Refusal::Malformed(_) => "malformed",
             Refusal::NotUtf8 => "not UTF-8",
-            Refusal::TooLong { .. } => "too long",
+            Refusal::TooLong { .. } | Refusal::FileTooLong { .. } => "too long",
             Refusal::TooManyWords { .. } => "too many words",
             Refusal::NoRoom(_) => "no room",
             Refusal::PassedOver(_) => "damaged",
@@ -321,6 +326,10 @@ impl fmt::Display for Refusal {
             Refusal::TooLong { limit } => {
                 write!(f, "longer than the {limit} bytes allowed of a record (--max-record-bytes)")
             }
+            Refusal::FileTooLong { limit } => write!(
+                f,
+                "longer than the {limit} bytes allowed of a file with pictures, a multiple of --max-record-bytes"
+            ),
             Refusal::TooManyWords { limit } => write!(
                 f,
                 "more than the {limit} words allowed of a record, one for {BYTES_OF_WORD} bytes of --max-record-bytes"

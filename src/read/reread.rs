@@ -1,6 +1,6 @@
 //! Reading single records a second time.
 
-use crate::limits::sized;
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -133,13 +133,16 @@ pub fn file_end(format: Format) -> &'static [u8] {
     codec(format).boundaries().map_or(b"", |boundaries| boundaries.file_end())
 }
 
-/// What stands before all records of a file that has a header: the decompressed bytes up to its end, a byte order mark and
-/// blank rows included. Nothing of a file that has none.
+/// What stands before all records of a file that has a header, or a record that says what the file is: the decompressed bytes up to
+/// its end, a byte order mark and blank rows included. Nothing of a file that has neither, or where it is longer than
+/// [`MAX_VALUE_BYTES`].
 ///
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
-    let ends = || codec(source.format).boundaries().filter(|ends| ends.has_header());
+    let codec = codec(source.format);
+    let begins = codec.preamble();
+    let ends = || codec.boundaries().filter(|ends| ends.has_header() || !begins.is_empty());
     if ends().is_none() {
         return Ok(Vec::new());
     }
@@ -147,12 +150,19 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
     loop {
         let more = (header.len() as u64).max(FIRST as u64);
-        if input.by_ref().take(more).read_to_end(&mut header)? == 0 {
+        let has_ended = input.by_ref().take(more).read_to_end(&mut header)? == 0;
+        if !header.starts_with(begins) {
+            return Ok(Vec::new());
+        }
+        if has_ended {
             return Ok(header);
         }
         if let Some(end) = ends().and_then(|ends| first_record_end(&header, ends)) {
             header.truncate(end);
             return Ok(header);
+        }
+        if header.len() > MAX_VALUE_BYTES {
+            return Ok(Vec::new());
         }
     }
 }

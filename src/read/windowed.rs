@@ -64,7 +64,7 @@ pub(super) struct Span {
 pub(super) struct Numbers {
     file: u32,
     max_record_bytes: usize,
-    /// What is said of longer ones.
+    /// What the options allow of a record.
     limit: usize,
     /// The longest record that is handed on: where the memory is bounded it may be shorter than one that is not refused.
     longest: usize,
@@ -160,6 +160,9 @@ impl Numbers {
     /// Counts a record of so many bytes and refuses it: as too long, or as one that the memory has no room for.
     pub(super) fn too_long(&mut self, offset: u64, bytes: u64, sink: &mut dyn Sink) {
         let refusal = match self.is_refused(bytes) {
+            true if self.max_record_bytes > self.limit => {
+                Refusal::FileTooLong { limit: self.max_record_bytes }
+            }
             true => Refusal::TooLong { limit: self.limit },
             false => Refusal::NoRoom(self.room.refusal(bytes)),
         };

@@ -66,7 +66,8 @@ fn lanes<'a>(mut a: &'a [u64], mut b: &'a [u64]) -> [RangeMerge<'a>; LANES] {
             (a.len(), b.len())
         } else {
             let end = number << (64 - LANES.trailing_zeros());
-            (a.partition_point(|x| *x < end), b.partition_point(|x| *x < end))
+            let ranges = LANES + 1 - number as usize;
+            (bound(a, end, a.len() / ranges), bound(b, end, b.len() / ranges))
         };
         let (x, y);
         (x, a) = a.split_at(left);
@@ -74,6 +75,37 @@ fn lanes<'a>(mut a: &'a [u64], mut b: &'a [u64]) -> [RangeMerge<'a>; LANES] {
         *lane = RangeMerge::new(x, y);
     }
     lanes
+}
+
+/// Least number of members between two looks in the search for a bound.
+const LOOK: usize = 16;
+
+/// Where members of `end` and more begin in an ascending slice. It is looked for around `guess`: members are hashes, so that it is not far,
+/// and a set that is not in a cache costs fewer waits than with a search through all of it.
+fn bound(set: &[u64], end: u64, guess: usize) -> usize {
+    let (mut low, mut high, mut step) = (0, set.len(), LOOK);
+    if guess < set.len() && set[guess] < end {
+        low = guess + 1;
+        while low + step < high {
+            if set[low + step] >= end {
+                high = low + step;
+            } else {
+                low += step + 1;
+                step *= 2;
+            }
+        }
+    } else {
+        high = guess.min(high);
+        while low + step < high {
+            if set[high - step] < end {
+                low = high - step + 1;
+            } else {
+                high -= step;
+                step *= 2;
+            }
+        }
+    }
+    low + set[low..high].partition_point(|member| *member < end)
 }
 
 /// A merge of two ascending slices under way.
@@ -124,6 +156,12 @@ mod tests {
                 Some(count) => prop_assert_eq!(count, truth),
                 None => prop_assert!(truth < needed),
             }
+        }
+
+        #[test]
+        fn a_bound_is_found_from_any_guess(set in prop::collection::btree_set(0u64..2000, 0..900), end in 0u64..2100, guess in 0usize..1000) {
+            let set: Vec<u64> = set.into_iter().collect();
+            prop_assert_eq!(bound(&set, end, guess), set.partition_point(|member| *member < end));
         }
     }
 }

@@ -1,15 +1,16 @@
-//! The sets that candidates are measured on as clusters are formed. Where documents are kept in document order, texts are read again a
-//! stretch at a time, on all cores, and the sets of representatives are held as long as a later content may be linked to them.
-//! Otherwise all texts are read at once.
+//! The sets that candidates are measured on as clusters are formed. Where documents are kept in document order, and clusters have a
+//! guarantee, texts are read again a stretch at a time, on all cores, and the sets of representatives are held as long as a later content
+//! may be linked to them. Otherwise all texts are read at once.
 
+use crate::config::Clustering;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::budget::Share;
 use crate::flow::memory::live_sets::LiveSets;
 use crate::flow::memory::sets::{Sets, not_recalled};
 use crate::read::{Compression, Source};
-use crate::similarity::Measure;
 
 /// The sets of the contents of a stretch, and those of representatives before it.
 pub struct SetsAtHand<'a> {
@@ -35,9 +36,14 @@ impl SetsAtHand<'_> {
         // inputs.
         let anywhere =
             |source: &Source| source.compression == Compression::None && source.cuts.rows.is_none();
-        let in_stretches = sets.documents.catalogue.keeps_first() && sources.iter().all(anywhere);
-        let workers = sets.context.topology.workers() as u64;
-        let (of_each, of_held) = if in_stretches { (bytes / 4, bytes / 4 * 3) } else { (bytes / workers, 0) };
+        let in_stretches = sets.context.config.cluster.clustering == Clustering::Guarantee
+            && sets.documents.catalogue.keeps_first()
+            && sources.iter().all(anywhere);
+        let (of_each, of_held) = match in_stretches {
+            true => (bytes / 4, bytes / 4 * 3),
+            // Each set is asked for again and again, so that it costs more than memory to have it on disk.
+            false => (sets.context.memory.budget.part(Share::Sets), 0),
+        };
         SetsAtHand {
             graph,
             sets,
@@ -48,6 +54,16 @@ impl SetsAtHand<'_> {
             held: LiveSets::new(of_held, &sets.context.memory.scratch),
             holding: Vec::new(),
         }
+    }
+
+    /// Those of all contents that are measured as connected components are found.
+    ///
+    /// # Errors
+    /// Those of [`SetsAtHand::bring_next`].
+    pub fn of_all<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> Result<SetsAtHand<'a>> {
+        let mut at_hand = SetsAtHand::none(graph, sets);
+        at_hand.bring_next()?;
+        Ok(at_hand)
     }
 
     /// The rank that the stretch at hand ends before.
@@ -100,14 +116,14 @@ impl SetsAtHand<'_> {
         Ok(())
     }
 
-    /// Measures two contents of which each is in the stretch or held: `Some` if they are linked.
+    /// What two contents share of which each is in the stretch or held, linked or not.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file.
-    pub fn measure(&self, a: Node, b: Node) -> Result<Option<Measure>> {
+    pub fn share(&self, a: Node, b: Node) -> Result<u32> {
         let (a, b) = (self.graph.doc(a), self.graph.doc(b));
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        Ok(self.sets.measure_sets((a, self.get(a, &mut x)?), (b, self.get(b, &mut y)?)))
+        Ok(self.sets.full(self.get(a, &mut x)?, self.get(b, &mut y)?).shared)
     }
 
     fn get<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
@@ -118,14 +134,58 @@ impl SetsAtHand<'_> {
     }
 }
 
+/// What two contents share, if they are linked: measured on the sets at hand, or on those of the run where there are none.
+///
+/// # Errors
+/// Those of [`set_of`].
+pub fn shared_if_linked(
+    graph: &Graph,
+    sets: &DocumentSets,
+    at_hand: Option<&SetsAtHand<'_>>,
+    a: Node,
+    b: Node,
+) -> Result<Option<u32>> {
+    if !may_be_linked(graph, sets, a, b) {
+        return Ok(None);
+    }
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    let of_a = set_of(graph, sets, at_hand, a, &mut x)?;
+    let of_b = set_of(graph, sets, at_hand, b, &mut y)?;
+    let measure = sets.measure_sets((graph.doc(a), of_a), (graph.doc(b), of_b));
+    Ok(measure.map(|measure| measure.shared))
+}
+
+/// The set of a content: one at hand, or that of the run where there are none; in `scratch` if it was spilled.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file, and those of [`DocumentSets::set`].
+pub fn set_of<'a>(
+    graph: &Graph,
+    sets: &'a DocumentSets,
+    at_hand: Option<&'a SetsAtHand<'_>>,
+    node: Node,
+    scratch: &'a mut Vec<u64>,
+) -> Result<&'a [u64]> {
+    match at_hand {
+        Some(at_hand) => at_hand.get(graph.doc(node), scratch),
+        None => sets.set(graph.doc(node), scratch),
+    }
+}
+
+/// Whether two contents are not known to be apart before their sets are looked at.
+pub fn may_be_linked(graph: &Graph, sets: &DocumentSets, a: Node, b: Node) -> bool {
+    !(graph.is_protected(a) && graph.is_protected(b) || sets.are_unlike(graph.doc(a), graph.doc(b)))
+}
+
 /// Whether a content is measured as clusters are formed.
 pub fn is_measured(graph: &Graph, node: Node) -> bool {
-    let candidates = !graph.candidates(node).is_empty() || graph.last_candidate(node) > 0;
-    candidates || !graph.hot_groups(node).is_empty()
+    !graph.candidates(node).is_empty()
+        || !graph.later_candidates(node).is_empty()
+        || !graph.hot_groups(node).is_empty()
 }
 
 /// Whether contents from a rank on may be linked to an earlier one.
 fn is_needed_from(graph: &Graph, node: Node, rank: usize) -> bool {
-    let last = graph.last_candidate(node);
-    last > 0 && last as usize >= rank || !graph.hot_groups(node).is_empty()
+    graph.later_candidates(node).last().is_some_and(|last| *last as usize >= rank)
+        || !graph.hot_groups(node).is_empty()
 }

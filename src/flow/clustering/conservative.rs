@@ -3,9 +3,10 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::flow::clustering::at_hand::{SetsAtHand, is_measured};
+use crate::flow::clustering::at_hand::{SetsAtHand, is_measured, shared_if_linked};
 use crate::flow::clustering::by_size::BySize;
 use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::clustering::one_to_many::OneToMany;
 use crate::flow::document_sets::DocumentSets;
 use crate::limits::sized;
 
@@ -131,18 +132,18 @@ impl Forming<'_> {
     /// The first representative of those before a block, which starts at this rank, that a content is linked to.
     fn first_before(&self, node: Node, start: u32) -> Result<Option<Linked>> {
         self.sets.context.status.progress.check()?;
-        let mut known = self.linked(node, start);
+        let (mut known, mut one) = (self.linked(node, start), self.one(node));
         let earlier = self.graph.candidates(node).iter().take_while(|rank| **rank < start);
         for other in earlier.map(|rank| self.graph.by_rank()[*rank as usize]) {
             if self.representative[other as usize] == other {
-                let shared = self.measure(node, other)?;
+                let shared = one.shared(other)?;
                 known = shared.map(|shared| (other, Some(shared)));
             }
             if known.is_some() {
                 break;
             }
         }
-        self.found.first_linked(node, known, |a, b| self.measure(a, b))
+        self.found.first_linked(&mut one, known)
     }
 
     /// The candidates within a block, which starts at this rank, that are linked, among contents that join nobody before it.
@@ -156,7 +157,8 @@ impl Forming<'_> {
         let measure = |some: &[(Node, Node)]| {
             let measure = |(node, other): &(Node, Node)| {
                 self.sets.context.status.progress.check()?;
-                Ok(self.measure(*node, *other)?.map(|shared| (*node, *other, shared)))
+                let shared = shared_if_linked(self.graph, self.sets, self.at_hand.as_ref(), *node, *other)?;
+                Ok(shared.map(|shared| (*node, *other, shared)))
             };
             some.iter().map(measure).collect::<Result<Vec<_>>>()
         };
@@ -172,7 +174,7 @@ impl Forming<'_> {
         let mut leaders = links.filter(|(_, other, _)| self.representative[*other as usize] == *other);
         let measured = leaders.next().map(|(_, other, shared)| (*other, Some(*shared)));
         let known = measured.or_else(|| self.linked(node, self.graph.rank(node)));
-        self.new.first_linked(node, known, |a, b| self.measure(a, b))
+        self.new.first_linked(&mut self.one(node), known)
     }
 
     /// The first representative of those before `end` in keep order to which a content has a stored link.
@@ -183,20 +185,9 @@ impl Forming<'_> {
         links.filter(leads).min_by_key(|other| self.graph.rank(*other)).map(|leader| (leader, None))
     }
 
-    /// What two contents share, if they are linked.
-    fn measure(&self, node: Node, other: Node) -> Result<Option<u32>> {
-        if self.graph.is_protected(node) && self.graph.is_protected(other) {
-            return Ok(None);
-        }
-        let (a, b) = (self.graph.doc(node), self.graph.doc(other));
-        if self.sets.are_unlike(a, b) {
-            return Ok(None);
-        }
-        let measure = match &self.at_hand {
-            Some(at_hand) => at_hand.measure(node, other)?,
-            None => self.sets.measure(a, b)?,
-        };
-        Ok(measure.map(|measure| measure.shared))
+    /// A content that is held against others.
+    fn one(&self, node: Node) -> OneToMany<'_> {
+        OneToMany::new(self.graph, self.sets, self.at_hand.as_ref(), node)
     }
 }
 
@@ -233,14 +224,9 @@ impl Representatives<'_> {
         }
     }
 
-    /// The first one linked to `node`: `known`, or one of its hot groups that comes before that.
-    fn first_linked(
-        &self,
-        node: Node,
-        known: Option<Linked>,
-        measure: impl Fn(Node, Node) -> Result<Option<u32>>,
-    ) -> Result<Option<Linked>> {
-        let graph = self.graph;
+    /// The first one linked to a content: `known`, or one of its hot groups that comes before that.
+    fn first_linked(&self, one: &mut OneToMany<'_>, known: Option<Linked>) -> Result<Option<Linked>> {
+        let (graph, node) = (self.graph, one.node());
         let mut first = known;
         if graph.is_protected(node) {
             return Ok(first);
@@ -250,7 +236,7 @@ impl Representatives<'_> {
             let mut shared = None;
             let is_linked = |other: Node| {
                 if graph.meet_first_in(*hot_group, node, other) {
-                    shared = measure(node, other)?;
+                    shared = one.shared(other)?;
                 }
                 Ok(shared.is_some())
             };

@@ -64,7 +64,7 @@ pub(super) struct Represented {
     pub representative: Vec<Node>,
     /// The next one on the way there.
     parent: Vec<Node>,
-    /// What it shares with its representative, as far as the two were measured only now.
+    /// What contents share with their representatives, as far as the two were measured only now.
     shared: HashMap<Node, u32>,
 }
 
@@ -81,8 +81,8 @@ pub(super) fn representatives(
         }
         Clustering::Transitive => {
             let components = transitive(graph, sets)?;
-            let TransitiveClusters { representative, parent } = components;
-            Ok(Represented { representative, parent, shared: HashMap::new() })
+            let TransitiveClusters { representative, parent, shared } = components;
+            Ok(Represented { representative, parent, shared })
         }
     }
 }
@@ -137,7 +137,7 @@ fn number(removed: &mut [Removed], clusters: &[DocumentCluster]) {
 fn measures(
     sets: &DocumentSets,
     graph: &Graph,
-    Represented { representative, parent, shared }: &Represented,
+    Represented { representative, shared, .. }: &Represented,
 ) -> Result<Vec<Measure>> {
     let sized = sets.context.rule.is_none_or(AcceptanceRule::is_sized);
     let size = |node: Node| sets.documents.catalogue.size(graph.doc(node));
@@ -152,10 +152,10 @@ fn measures(
         let counted =
             || graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));
         match shared.get(&node).copied().or_else(counted) {
-            Some(shared) if parent[node as usize] == *leader => {
+            Some(shared) => {
                 measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };
             }
-            _ => unmeasured.push(node),
+            None => unmeasured.push(node),
         }
     }
     let pairs: Vec<(Doc, Doc)> =

@@ -32,27 +32,19 @@ pub struct Graph {
 struct Unmeasured {
     /// Of each content those before it in keep order, ascending.
     earlier: NodeLists<u32>,
-    /// The last one that has each among these; 0 if none has.
-    last: Vec<u32>,
+    /// And those behind it.
+    later: NodeLists<u32>,
 }
 
 impl Unmeasured {
     fn new(candidates: &[(Node, Node)], rank: &[u32]) -> Unmeasured {
-        let ends = candidates.iter().map(|(a, b)| {
+        let ranks = candidates.iter().map(|(a, b)| {
             let (of_a, of_b) = (rank[*a as usize], rank[*b as usize]);
-            if of_a < of_b { (*b, of_a) } else { (*a, of_b) }
+            if of_a < of_b { ((*a, of_a), (*b, of_b)) } else { ((*b, of_b), (*a, of_a)) }
         });
-        let mut last = vec![0; rank.len()];
-        for (a, b) in candidates {
-            let later = rank[*a as usize].max(rank[*b as usize]);
-            [a, b].into_iter().for_each(|node| {
-                let known = &mut last[*node as usize];
-                if rank[*node as usize] < later {
-                    *known = later.max(*known);
-                }
-            });
-        }
-        Unmeasured { earlier: NodeLists::new(rank.len(), ends), last }
+        let earlier = ranks.clone().map(|((_, first), (node, _))| (node, first));
+        let later = ranks.map(|((node, _), (_, second))| (node, second));
+        Unmeasured { earlier: NodeLists::new(rank.len(), earlier), later: NodeLists::new(rank.len(), later) }
     }
 }
 
@@ -225,9 +217,15 @@ impl Graph {
         self.candidates.as_ref().map_or(&[], |candidates| candidates.earlier.of(node))
     }
 
-    /// The rank of the last content that has this one among its [`Graph::candidates`], or 0.
-    pub fn last_candidate(&self, node: Node) -> u32 {
-        self.candidates.as_ref().map_or(0, |candidates| candidates.last[node as usize])
+    /// The same of the contents behind this one.
+    pub fn later_candidates(&self, node: Node) -> &[u32] {
+        self.candidates.as_ref().map_or(&[], |candidates| candidates.later.of(node))
+    }
+
+    /// All contents of which it is not known whether they are linked to this one, in keep order.
+    pub fn all_candidates(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
+        let ranks = self.candidates(node).iter().chain(self.later_candidates(node));
+        ranks.map(|rank| self.by_rank[*rank as usize])
     }
 
     /// The hot groups a content belongs to, ascending, each with the size of the largest set that it can be linked with there.

@@ -4,7 +4,9 @@
 //! one first, on all cores, where components are found by one thread.
 
 use crate::error::Result;
+use crate::flow::clustering::at_hand::{SetsAtHand, shared_if_linked};
 use crate::flow::clustering::graph::{Graph, Node};
+use crate::flow::clustering::one_to_many::OneToMany;
 use crate::flow::document_sets::DocumentSets;
 use crate::limits::sized;
 
@@ -15,6 +17,7 @@ const STEP: usize = sized(1 << 10, 3);
 pub struct HotLinks<'a> {
     graph: &'a Graph,
     sets: &'a DocumentSets,
+    at_hand: Option<&'a SetsAtHand<'a>>,
     /// For each content the one that it was measured against ahead, and whether they are linked; itself where it was measured
     /// against none.
     ahead: Vec<(Node, bool)>,
@@ -24,10 +27,14 @@ impl HotLinks<'_> {
     /// Measures each member of a hot group against the one of its first group that comes first in keep order.
     ///
     /// # Errors
-    /// Those of [`DocumentSets::measure`]; those of [`DocumentSets::on_all_cores`]; [`crate::error::Error::Interrupted`].
-    pub fn measured_ahead<'a>(graph: &'a Graph, sets: &'a DocumentSets) -> Result<HotLinks<'a>> {
+    /// Those of [`shared_if_linked`]; those of [`DocumentSets::on_all_cores`]; [`crate::error::Error::Interrupted`].
+    pub fn measured_ahead<'a>(
+        graph: &'a Graph,
+        sets: &'a DocumentSets,
+        at_hand: Option<&'a SetsAtHand<'a>>,
+    ) -> Result<HotLinks<'a>> {
         let ahead = (0..graph.contents() as Node).map(|node| (node, false)).collect();
-        let mut links = HotLinks { graph, sets, ahead };
+        let mut links = HotLinks { graph, sets, at_hand, ahead };
         let first = |members: &Vec<Node>| members.iter().copied().min_by_key(|node| graph.rank(*node));
         let firsts: Vec<Option<Node>> = graph.members().iter().map(first).collect();
         let of_first_group = |node: Node| {
@@ -41,24 +48,24 @@ impl HotLinks<'_> {
         Ok(links)
     }
 
-    /// Whether two members of a hot group are linked.
+    /// Whether a member of a hot group is linked to another one.
     ///
     /// # Errors
-    /// Those of [`DocumentSets::measure`].
-    pub fn are_linked(&self, a: Node, b: Node) -> Result<bool> {
+    /// Those of [`OneToMany::shared`].
+    pub fn are_linked(&self, one: &mut OneToMany<'_>, other: Node) -> Result<bool> {
         let known = |one: Node, other: Node| {
             let (first, linked) = self.ahead[one as usize];
             (first == other).then_some(linked)
         };
-        known(a, b).or_else(|| known(b, a)).map_or_else(|| self.measure(a, b), Ok)
+        match known(one.node(), other).or_else(|| known(other, one.node())) {
+            Some(linked) => Ok(linked),
+            None => Ok(one.shared(other)?.is_some()),
+        }
     }
 
-    fn measure(&self, a: Node, b: Node) -> Result<bool> {
-        if self.graph.is_protected(a) && self.graph.is_protected(b) {
-            return Ok(false);
-        }
-        let (a, b) = (self.graph.doc(a), self.graph.doc(b));
-        Ok(!self.sets.are_unlike(a, b) && self.sets.measure(a, b)?.is_some())
+    /// A member that is held against others.
+    pub fn one(&self, node: Node) -> OneToMany<'_> {
+        OneToMany::new(self.graph, self.sets, self.at_hand, node)
     }
 
     /// Whether the two of each pair are linked.
@@ -68,7 +75,7 @@ impl HotLinks<'_> {
             for some in pairs.chunks(STEP) {
                 self.sets.context.status.progress.check()?;
                 for (a, b) in some {
-                    linked.push(self.measure(*a, *b)?);
+                    linked.push(shared_if_linked(self.graph, self.sets, self.at_hand, *a, *b)?.is_some());
                 }
             }
             Ok(linked)

@@ -2,10 +2,12 @@
 
 mod at_hand;
 pub mod by_size;
+mod candidate_links;
 mod conservative;
 pub mod form_clusters;
 mod graph;
 mod hot_links;
+mod one_to_many;
 pub mod raised;
 pub mod relate;
 mod transitive;

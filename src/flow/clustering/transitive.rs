@@ -7,10 +7,19 @@ use hashbrown::HashMap;
 
 use crate::components::Forest;
 use crate::error::Result;
+use crate::flow::clustering::at_hand::SetsAtHand;
 use crate::flow::clustering::by_size::{BySize, SizedMember};
+use crate::flow::clustering::candidate_links::CandidateLinks;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::hot_links::HotLinks;
+use crate::flow::clustering::one_to_many::OneToMany;
 use crate::flow::document_sets::DocumentSets;
+use crate::limits::sized;
+
+/// Contents of a level that others are held against at a time: their sets stay in the caches.
+const AT_ONCE: usize = sized(1 << 8, 2);
+/// Fewer pairs of a level and of what is left are not worth another thread.
+const FEW: usize = sized(1 << 10, 4);
 
 /// Components and paths.
 pub struct TransitiveClusters {
@@ -19,6 +28,8 @@ pub struct TransitiveClusters {
     pub representative: Vec<Node>,
     /// For each content its parent in a breadth-first search from the representative; itself for a representative.
     pub parent: Vec<Node>,
+    /// What contents share with their representatives, as far as candidates were measured only here.
+    pub shared: HashMap<Node, u32>,
 }
 
 /// The components of the graph, hot groups included.
@@ -29,7 +40,10 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
             forest.union(node, *other);
         });
     }
-    let hot_links = HotLinks::measured_ahead(graph, sets)?;
+    let at_hand = graph.has_unmeasured().then(|| SetsAtHand::of_all(graph, sets)).transpose()?;
+    let mut candidates = CandidateLinks::new(graph, sets, at_hand.as_ref());
+    candidates.connect(&mut forest)?;
+    let hot_links = HotLinks::measured_ahead(graph, sets, at_hand.as_ref())?;
     for hot_group in 0..graph.members().len() as u32 {
         connect(graph, (sets, &hot_links), hot_group, &mut forest)?;
     }
@@ -42,7 +56,18 @@ pub fn transitive(graph: &Graph, sets: &DocumentSets) -> Result<TransitiveCluste
     }
     let representative: Vec<Node> =
         (0..graph.contents() as Node).map(|node| representative[forest.find(node) as usize]).collect();
-    paths(graph, (sets, &hot_links), representative)
+    candidates.measure_ahead(&representative)?;
+    let (representative, parent) =
+        paths(graph, &AskedLinks { sets, candidates: &candidates, hot_links }, representative)?;
+    let shared = candidates.shared_with(&representative)?;
+    Ok(TransitiveClusters { representative, parent, shared })
+}
+
+/// Links that are measured when they are asked for.
+struct AskedLinks<'a> {
+    sets: &'a DocumentSets,
+    candidates: &'a CandidateLinks<'a>,
+    hot_links: HotLinks<'a>,
 }
 
 /// Joins the components that a hot group spans wherever any two of their members in it are linked. Pairs within one
@@ -119,9 +144,16 @@ fn any_link(
     new: &BySize,
     others: &BySize,
 ) -> Result<Option<Node>> {
+    let mut asked: Option<OneToMany<'_>> = None;
     others.any_linked(new, |one, other| {
-        let linked = graph.meet_first_in(hot_group, one, other) && hot_links.are_linked(one, other)?;
-        Ok(linked.then_some(other))
+        if !graph.meet_first_in(hot_group, one, other) {
+            return Ok(None);
+        }
+        let asked = match &mut asked {
+            Some(asked) if asked.node() == one => asked,
+            asked => asked.insert(hot_links.one(one)),
+        };
+        Ok(hot_links.are_linked(asked, other)?.then_some(other))
     })
 }
 
@@ -129,9 +161,9 @@ fn any_link(
 /// component or else from the one that represents it.
 fn paths(
     graph: &Graph,
-    (sets, hot_links): (&DocumentSets, &HotLinks<'_>),
+    asked: &AskedLinks<'_>,
     mut representative: Vec<Node>,
-) -> Result<TransitiveClusters> {
+) -> Result<(Vec<Node>, Vec<Node>)> {
     let mut parent: Vec<Node> = vec![Node::MAX; graph.contents()];
     let mut members: Vec<(Node, Node)> = representative.iter().copied().zip(0..).collect();
     members.sort_unstable();
@@ -146,22 +178,22 @@ fn paths(
         let mut left: Vec<Node> =
             nodes().filter(|node| !graph.hot_groups(*node).is_empty() && unreached(node)).collect();
         while !level.is_empty() {
-            sets.context.status.progress.check()?;
+            asked.sets.context.status.progress.check()?;
             for node in &level {
                 let from = parent[*node as usize];
                 representative[*node as usize] =
                     if from == *node { from } else { representative[from as usize] };
             }
-            level = next_level(graph, hot_links, &level, &mut left, &mut parent)?;
+            level = next_level(graph, asked, &level, &mut left, &mut parent)?;
         }
     }
-    Ok(TransitiveClusters { representative, parent })
+    Ok((representative, parent))
 }
 
 /// One step of the search: whatever is linked to `level` and not reached yet, in document order.
 fn next_level(
     graph: &Graph,
-    hot_links: &HotLinks<'_>,
+    asked: &AskedLinks<'_>,
     level: &[Node],
     left: &mut Vec<Node>,
     parent: &mut [Node],
@@ -176,51 +208,73 @@ fn next_level(
         }
     }
     next.sort_unstable();
-    left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
-    if !left.is_empty() {
-        let by_hot_group = by_hot_group(graph, level);
-        for node in left.iter() {
-            let known = parent[*node as usize];
-            let first = first_in_level(graph, hot_links, *node, known, &by_hot_group)?;
-            if known == Node::MAX && first != Node::MAX {
-                next.push(*node);
-            }
-            parent[*node as usize] = first;
+    for (node, first) in asked.candidates.first_in_level(level, &next, parent)? {
+        if parent[node as usize] == Node::MAX {
+            next.push(node);
         }
-        left.retain(|node| parent[*node as usize] == Node::MAX);
-        next.sort_unstable();
+        parent[node as usize] = first;
     }
+    next.sort_unstable();
+    left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
+    for some in level.chunks(AT_ONCE) {
+        // Whoever was found in an earlier part has its first one.
+        let open: Vec<Node> = left.iter().copied().filter(|node| parent[*node as usize] > some[0]).collect();
+        let by_hot_group = if open.is_empty() { break } else { by_hot_group(graph, some) };
+        let first = |node: &Node| {
+            asked.sets.context.status.progress.check()?;
+            let known = parent[*node as usize];
+            let found = first_of(graph, &asked.hot_links, *node, known, (some, &by_hot_group))?;
+            Ok(found.unwrap_or(known))
+        };
+        let firsts = |nodes: &[Node]| nodes.iter().map(first).collect::<Result<Vec<Node>>>();
+        let is_few = open.len() * some.len() < FEW;
+        let firsts = if is_few { firsts(&open)? } else { asked.sets.on_all_cores(&open, &firsts)? };
+        for (node, first) in open.into_iter().zip(firsts) {
+            if parent[node as usize] == Node::MAX && first != Node::MAX {
+                next.push(node);
+            }
+            parent[node as usize] = first;
+        }
+    }
+    left.retain(|node| parent[*node as usize] == Node::MAX);
+    next.sort_unstable();
     Ok(next)
 }
 
-/// The members of a level, by hot group.
+/// Members of a level by hot group, with their places in it as numbers.
 fn by_hot_group(graph: &Graph, level: &[Node]) -> HashMap<u32, BySize> {
     let mut by_hot_group: HashMap<u32, BySize> = HashMap::new();
-    for node in level {
+    for (at, node) in (0..).zip(level) {
         for (hot_group, limit) in graph.hot_groups(*node) {
-            let member = SizedMember { order: *node, ..graph.member(*node, *limit) };
+            let member = SizedMember { number: at, order: at, ..graph.member(*node, *limit) };
             by_hot_group.entry(*hot_group).or_default().push(member);
         }
     }
     by_hot_group
 }
 
-/// The earliest member of a level that `node` is linked to: `known`, or an earlier one that shares a hot group.
-fn first_in_level(
+/// The earliest of some members of a level that shares a hot group with `node` and is linked to it, if it comes before `known`.
+fn first_of(
     graph: &Graph,
     hot_links: &HotLinks<'_>,
     node: Node,
     known: Node,
-    by_hot_group: &HashMap<u32, BySize>,
-) -> Result<Node> {
-    let mut first = known;
+    (some, by_hot_group): (&[Node], &HashMap<u32, BySize>),
+) -> Result<Option<Node>> {
+    let mut one = hot_links.one(node);
+    let mut end = some.partition_point(|other| *other < known) as u32;
+    let mut found = None;
+    // Two may meet in several hot groups, and are measured once.
+    let mut asked = [false; AT_ONCE];
     for (hot_group, limit) in graph.hot_groups(node) {
         let Some(fellows) = by_hot_group.get(hot_group) else { continue };
-        let is_linked = |other: Node| {
-            Ok(graph.meet_first_in(*hot_group, node, other) && hot_links.are_linked(node, other)?)
+        let is_linked = |at: u32| {
+            let is_new = !std::mem::replace(&mut asked[at as usize], true);
+            Ok(is_new && hot_links.are_linked(&mut one, some[at as usize])?)
         };
-        let found = fellows.first_linked(&graph.member(node, *limit), first, is_linked)?;
-        first = found.map_or(first, |(other, _)| other);
+        if let Some((at, _)) = fellows.first_linked(&graph.member(node, *limit), end, is_linked)? {
+            (end, found) = (at, Some(some[at as usize]));
+        }
     }
-    Ok(first)
+    Ok(found)
 }

@@ -9,7 +9,8 @@ use crate::components::Forest;
 use crate::document::Doc;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::exchange_all;
-use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_each_read};
+use crate::flow::document_sets::DOCUMENT;
+use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_be_measured_later, may_each_read};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::set;
 use crate::flow::memory::spill::{Pile, SLICE};
@@ -17,8 +18,6 @@ use crate::flow::records::Candidate;
 use crate::flow::run::{Division, RunParts};
 use crate::limits::sized;
 
-/// What a document weighs beside its set: reading it again costs something however short it is.
-const DOCUMENT: u64 = 50;
 /// More candidates than this for each document of one are measured as clusters are formed. Reading and measuring take turns there.
 const DENSE: usize = sized(16, 0);
 /// The greatest part may be so much larger than an even one, in percent.
@@ -28,9 +27,14 @@ const BYTES: (u64, u64) = (32, 8);
 
 /// Whether candidates may be divided: all workers can read texts again in order.
 pub fn may_divide(run: &RunParts) -> bool {
-    let may_be = may_be_divided(run) || is_first_load(run);
+    let may_be = are_apart(run) || may_be_measured_later(run);
     // Stored documents have no texts to be read in order.
     may_be && may_each_read(run) && !run.documents.are_replayed()
+}
+
+/// Whether the sets of a component are needed by nobody once its candidates are measured.
+fn are_apart(run: &RunParts) -> bool {
+    may_be_divided(run) || is_first_load(run)
 }
 
 /// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`may_divide`] says so. Those that
@@ -82,7 +86,7 @@ fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) ->
     let Some(held) = fits(run, candidates) else { return (Division::Anyhow, Vec::new()) };
     let together = may_be_together(run, held.len()) && is_dense(held);
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
-    let components = (!(together && has_hot_groups))
+    let components = (are_apart(run) && !(together && has_hot_groups))
         .then(|| take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
     match components.flatten() {
         Some(takers) => (Division::Components, takers),
@@ -102,7 +106,7 @@ fn is_dense(candidates: &[Candidate]) -> bool {
 
 /// Whether so many candidates may be measured as clusters are formed.
 fn may_be_together(run: &RunParts, candidates: usize) -> bool {
-    may_be_divided(run)
+    may_be_measured_later(run)
         && !run.context.pairs
         && run.documents.ignored().is_none()
         // What stands for a method that counts says of each pair whether it counts enough.

@@ -6,6 +6,19 @@ use crate::read::record::Refusal;
 /// Heads of ARC.
 pub(super) struct ArcHead;
 
+impl ArcHead {
+    /// Whether bytes begin with a head that could be nothing else: an address, a time to the second, a media type and a length.
+    pub(super) fn begins(bytes: &[u8]) -> bool {
+        let is_sure = |head: CrawlHead<'_>| {
+            head.date.is_some_and(|time| time.len() == 14)
+                && head.media.is_some_and(|media| media.contains('/'))
+        };
+        let head =
+            ArcHead::end(bytes).filter(|_| ArcHead::may_begin(bytes)).map(|end| ArcHead::read(&bytes[..end]));
+        head.is_some_and(|head| head.is_ok_and(is_sure))
+    }
+}
+
 /// How addresses begin.
 const SCHEMES: [&[u8]; 6] = [b"http://", b"https://", b"filedesc:", b"dns:", b"ftp://", b"warcinfo:"];
 
@@ -86,6 +99,22 @@ mod tests {
         );
         for wrong in ["", "http://a/", "a b c d e", "http://a/ 1.2.3.4 20141031103200 text/html x"] {
             assert!(ArcHead::read(wrong.as_bytes()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn files_without_a_description_are_known_by_a_whole_head() {
+        let begins = |line: &str| ArcHead::begins(line.as_bytes());
+        assert!(begins("http://a/b c 1.2.3.4 20141031103200 text/html 15\r\n<p>"));
+        assert!(begins("http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 15\n"));
+        for other in [
+            "http://a/b 1.2.3.4 20141031103200 text/html 15",
+            "http://a/b 1.2.3.4 20141031 text/html 15\n",
+            "http://a/b 1.2.3.4 20141031103200 html 15\n",
+            "see http://a/b 1.2.3.4 20141031103200 text/html 15\n",
+            "http://a/b\n",
+        ] {
+            assert!(!begins(other), "{other}");
         }
     }
 }

@@ -28,14 +28,19 @@ use parser::{CrawlDescriber, CrawlParser, ReadHead};
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [4, 5];
 
+/// How a file of ARC begins.
+const FILE_DESCRIPTION: &[u8] = b"filedesc:";
+
 /// Whether a file is WARC.
 pub(super) fn recognise_warc(head: &FileHead) -> Option<(Certainty, Format)> {
     WarcHead::begins(head.bytes()).then_some((Certainty::Certain, Format::Warc))
 }
 
-/// Whether a file is ARC.
+/// Whether a file is ARC: it describes itself, or begins with a page, as records do that were taken out of their file.
 pub(super) fn recognise_arc(head: &FileHead) -> Option<(Certainty, Format)> {
-    head.bytes().starts_with(b"filedesc:").then_some((Certainty::Certain, Format::Arc))
+    let bytes = head.bytes();
+    (bytes.starts_with(FILE_DESCRIPTION) || ArcHead::begins(bytes))
+        .then_some((Certainty::Certain, Format::Arc))
 }
 
 /// WARC or ARC.
@@ -120,6 +125,13 @@ impl Codec for Crawl {
 
     fn packs_records(&self) -> bool {
         true
+    }
+
+    fn preamble(&self) -> &'static [u8] {
+        match self {
+            Crawl::Warc => b"",
+            Crawl::Arc => FILE_DESCRIPTION,
+        }
     }
 
     fn parser<'a>(&self, _: &str, fields: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
