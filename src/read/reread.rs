@@ -157,7 +157,12 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
         if has_ended {
             return Ok(header);
         }
-        if let Some(end) = ends().and_then(|ends| first_record_end(&header, ends)) {
+        // A record that says what a file is says nothing else: it counts as blank.
+        let first_end = |mut ends: Box<dyn Boundaries>| match ends.has_header() {
+            true => first_record_end(&header, ends),
+            false => ends.end(&header),
+        };
+        if let Some(end) = ends().and_then(first_end) {
             header.truncate(end);
             return Ok(header);
         }
