@@ -212,7 +212,10 @@ fn bombs_and_lies_are_refused() {
         assert_eq!(with_picture, Ok("first\nsecond".to_owned()), "{kind}");
         let three =
             read(kind, |members| members.extend([(); 3].map(|()| picture())), "--max-record-bytes 1MiB");
-        assert!(three.unwrap_err().contains("longer than the 1048576 bytes allowed"), "{kind}");
+        assert!(
+            three.unwrap_err().contains("longer than the 8388608 bytes allowed of a file with pictures"),
+            "{kind}"
+        );
         let refused = |change: &dyn Fn(&mut Member), flags: &str, says: &str| {
             let why = read(kind, |members| change(part(members, main(kind))), flags).expect_err(says);
             assert!(why.contains(says), "{kind}: {why} does not say {says}");
