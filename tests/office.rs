@@ -221,7 +221,8 @@ fn bombs_and_lies_are_refused() {
             assert!(why.contains(says), "{kind}: {why} does not say {says}");
         };
         let bomb = |member: &mut Member| member.content = vec![b' '; 40 << 20];
-        refused(&bomb, "--max-record-bytes 1MiB", "longer than the 1048576 bytes allowed");
+        refused(&bomb, "--max-record-bytes 1MiB", "longer than the 8388608 bytes allowed");
+        refused(&bomb, "--max-record-bytes 6MiB", "longer than the 6291456 bytes allowed");
         refused(&bomb, "", "longer than the 16777216 bytes allowed");
         refused(&bomb, "--max-record-bytes 64M --memory 64M -w 1", "do not fit in the memory allowed");
         for said in [0, 10, 9999, u32::MAX - 1] {
