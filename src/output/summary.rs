@@ -86,7 +86,7 @@ pub struct Summary {
     pub pairs: Option<u64>,
     /// Candidate pairs.
     pub candidates: u64,
-    /// Candidate pairs that were decided on full sets.
+    /// Candidate pairs that were decided on full sets, and those that connected components did not need, since other links say the same.
     pub verified: u64,
     /// What the cap on common shingles left out.
     pub common_shingles: CommonShingles,

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::components::Forest;
 use crate::error::Result;
-use crate::flow::clustering::at_hand::{SetsAtHand, is_measured, shared_if_linked};
+use crate::flow::clustering::at_hand::{SetsAtHand, is_measured};
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::one_to_many::OneToMany;
 use crate::flow::document_sets::DocumentSets;
@@ -18,13 +18,15 @@ const STRETCH: usize = sized(1 << 16, 5);
 /// Pairs measured between two looks at whether to stop.
 const STEP: usize = sized(1 << 10, 3);
 /// Fewer pairs are not worth another thread.
-const FEW: usize = sized(64, 2);
+const FEW: usize = sized(256, 2);
 
 /// The links of a graph that its candidates have.
 pub struct CandidateLinks<'a> {
     graph: &'a Graph,
     sets: &'a DocumentSets,
     at_hand: Option<&'a SetsAtHand<'a>>,
+    /// For each content the one that represents its component. No candidates in two components are linked.
+    component: Vec<Node>,
     /// For each content one of its candidates that it was measured against ahead, and what they share if they are linked; itself where
     /// it was measured against none.
     ahead: Vec<(Node, Option<u32>)>,
@@ -38,7 +40,7 @@ impl<'a> CandidateLinks<'a> {
         at_hand: Option<&'a SetsAtHand<'a>>,
     ) -> CandidateLinks<'a> {
         let ahead = (0..graph.contents() as Node).map(|node| (node, None)).collect();
-        CandidateLinks { graph, sets, at_hand, ahead }
+        CandidateLinks { graph, sets, at_hand, component: Vec::new(), ahead }
     }
 
     /// Joins the components that candidates link. Each content asks for one more candidate in another component, then for two, for
@@ -86,13 +88,14 @@ impl<'a> CandidateLinks<'a> {
         Ok(())
     }
 
-    /// Measures contents against the representatives of their components, where these are candidates: most are linked to them, and
-    /// small components have nothing else to measure.
+    /// Measures contents against the representatives of their components, once these are known, where they are candidates: most are linked
+    /// to them, and small components have nothing else to measure.
     ///
     /// # Errors
     /// Those of [`CandidateLinks::connect`].
     pub fn measure_ahead(&mut self, representative: &[Node]) -> Result<()> {
         let graph = self.graph;
+        self.component = representative.to_vec();
         let are_candidates =
             |(node, first): &(Node, Node)| graph.candidates(*node).binary_search(&graph.rank(*first)).is_ok();
         let pairs: Vec<(Node, Node)> =
@@ -103,8 +106,8 @@ impl<'a> CandidateLinks<'a> {
         Ok(())
     }
 
-    /// The contents that are linked to one of a level, each with the earliest of it. Asked for are those that have no parent yet, and
-    /// those of `reached` that have a later one.
+    /// The contents that are linked to one of a level, each with the earliest of it. Asked for are those of its component that have no
+    /// parent yet, and those of `reached` that have a later one.
     ///
     /// # Errors
     /// Those of [`CandidateLinks::connect`].
@@ -116,10 +119,12 @@ impl<'a> CandidateLinks<'a> {
     ) -> Result<Vec<(Node, Node)>> {
         let mut pairs = Vec::new();
         for from in level {
+            let component = self.component[*from as usize];
             pairs.extend(self.graph.all_candidates(*from).map(|node| (node, *from)).filter(
                 |(node, from)| {
                     let known = parent[*node as usize];
-                    known == Node::MAX || *from < known && reached.binary_search(node).is_ok()
+                    let is_asked = known == Node::MAX || *from < known && reached.binary_search(node).is_ok();
+                    is_asked && self.component[*node as usize] == component
                 },
             ));
         }
@@ -178,10 +183,13 @@ impl<'a> CandidateLinks<'a> {
     fn measure_all(&self, pairs: &[(Node, Node)]) -> Result<Vec<Option<u32>>> {
         let measure = |pairs: &[(Node, Node)]| {
             let mut shared = Vec::with_capacity(pairs.len());
-            for some in pairs.chunks(STEP) {
-                self.sets.context.status.progress.check()?;
-                for (a, b) in some {
-                    shared.push(shared_if_linked(self.graph, self.sets, self.at_hand, *a, *b)?);
+            for of_one in pairs.chunk_by(|a, b| a.0 == b.0) {
+                let mut one = OneToMany::new(self.graph, self.sets, self.at_hand, of_one[0].0);
+                for some in of_one.chunks(STEP) {
+                    self.sets.context.status.progress.check()?;
+                    for (_, other) in some {
+                        shared.push(one.shared(*other)?);
+                    }
                 }
             }
             Ok(shared)
