@@ -14,6 +14,8 @@ pub const BYTES_OF_WORD: usize = 6;
 pub const FREE_WORDS: usize = 1 << 18;
 /// Longest value that is written again without being read as a record, in bytes, and longest header or list of ids.
 pub const MAX_VALUE_BYTES: usize = 256 << 20;
+/// Longest record that says what a file is and is written with any of its records, in bytes.
+pub const MAX_PREAMBLE_BYTES: usize = sized(1 << 20, 1 << 10);
 /// Longest configuration file, in bytes.
 pub const MAX_CONFIG_BYTES: u64 = 16 << 20;
 /// Longest list of hosts, in bytes: the longest names there are, of as many processes as there may be, with comments.

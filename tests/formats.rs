@@ -302,6 +302,36 @@ fn removed_and_exported_records_of_arc_are_read_again() {
     assert_eq!(again.summary["documents"], exported.summary["kept"]);
 }
 
+/// A description that cannot be read is a refused record, and in what is removed for that; and what only looks like ARC is a text.
+#[test]
+fn heads_of_arc_that_are_none_cost_no_more_than_themselves() {
+    let dir = Dir::new();
+    let page = |at: usize, same: &str| {
+        let text: String = (0..40).map(|word| format!(" p{at}w{word}")).collect();
+        arc(
+            &format!("http://a/{at}{same}"),
+            "text/html",
+            &format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{text}"),
+        )
+    };
+    let pages: String =
+        (0..30).map(|at| page(at, "") + &if at % 3 == 0 { page(at, "x") } else { String::new() }).collect();
+    let malformed = "filedesc://a.arc 0.0.0.0 20200102030405 text/plain abc\nof no use\n\n";
+    dir.write("a.arc", format!("{malformed}{pages}"));
+    let found = dir.output("a.arc -w 2 --write-removed", "out");
+    assert_eq!((found.rejected.len(), found.removed_ids().len()), (1, 10));
+    let removed = String::from_utf8(found.removed["a.arc"].clone()).unwrap();
+    assert_eq!(removed.matches("filedesc:").count(), 1, "{removed}");
+    assert_eq!(removed.len() + found.kept["a.arc"].len(), malformed.len() + pages.len());
+
+    let list = "http://example.com/ 1.2.3.4 20200102030405 text/html 15\nhttp://example.com/b 1.2.3.4 20200102030406 text/html 9\n";
+    for name in ["list.txt", "list.log", "folder/list.txt"] {
+        dir.write(name, list);
+        let found = dir.output(&format!("{name} -w 1"), &format!("out-{}", name.replace('/', "-")));
+        assert_eq!((found.rejected.len(), found.summary["documents"].as_u64()), (0, Some(1)), "{name}");
+    }
+}
+
 /// The records of a file, each of which is one of `all`.
 fn arc_records<'a>(mut file: &'a [u8], all: &BTreeSet<&[u8]>) -> Vec<&'a [u8]> {
     let mut found = Vec::new();

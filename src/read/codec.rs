@@ -103,10 +103,10 @@ pub(super) trait Codec {
         false
     }
 
-    /// How the first record begins that says what the file is and is no document; empty where there is none. A file of some of its
-    /// records has it, too: without it nobody would know what it is.
-    fn preamble(&self) -> &'static [u8] {
-        b""
+    /// Tells a first record that says what the file is, and is no document; `None` where there is none. A file of some of its records has
+    /// it, too: without it nobody would know what it is.
+    fn preamble(&self) -> Option<fn(&[u8]) -> bool> {
+        None
     }
 
     /// Whether [`with_companions`](Codec::with_companions) finds any.

@@ -1,6 +1,6 @@
 //! Reading single records a second time.
 
-use crate::limits::{MAX_VALUE_BYTES, sized};
+use crate::limits::{MAX_PREAMBLE_BYTES, sized};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -134,16 +134,16 @@ pub fn file_end(format: Format) -> &'static [u8] {
 }
 
 /// What stands before all records of a file that has a header, or a record that says what the file is: the decompressed bytes up to
-/// its end, a byte order mark and blank rows included. Nothing of a file that has neither, or where it is longer than
-/// [`MAX_VALUE_BYTES`].
+/// its end, a byte order mark and blank rows included. Nothing of a file that has neither. A record that is longer than
+/// [`MAX_PREAMBLE_BYTES`] is none.
 ///
 /// # Errors
 /// What the system says of the file, or the decoder of its content.
 pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     let codec = codec(source.format);
-    let begins = codec.preamble();
-    let ends = || codec.boundaries().filter(|ends| ends.has_header() || !begins.is_empty());
-    if ends().is_none() {
+    let preamble = codec.preamble();
+    let has_header = codec.boundaries().is_some_and(|ends| ends.has_header());
+    if !has_header && preamble.is_none() {
         return Ok(Vec::new());
     }
     let mut input = open_decompressed(source)?;
@@ -151,23 +151,18 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     loop {
         let more = (header.len() as u64).max(FIRST as u64);
         let has_ended = input.by_ref().take(more).read_to_end(&mut header)? == 0;
-        if !header.starts_with(begins) {
-            return Ok(Vec::new());
-        }
-        if has_ended {
-            return Ok(header);
-        }
         // A record that says what a file is says nothing else: it counts as blank.
-        let first_end = |mut ends: Box<dyn Boundaries>| match ends.has_header() {
+        let first_end = |mut ends: Box<dyn Boundaries>| match has_header {
             true => first_record_end(&header, ends),
             false => ends.end(&header),
         };
-        if let Some(end) = ends().and_then(first_end) {
+        if let Some(end) = codec.boundaries().and_then(first_end) {
             header.truncate(end);
-            return Ok(header);
+            let is_one = end <= MAX_PREAMBLE_BYTES && preamble.is_some_and(|is_one| is_one(&header));
+            return Ok(if has_header || is_one { header } else { Vec::new() });
         }
-        if header.len() > MAX_VALUE_BYTES {
-            return Ok(Vec::new());
+        if has_ended || !has_header && header.len() > MAX_PREAMBLE_BYTES {
+            return Ok(if has_header { header } else { Vec::new() });
         }
     }
 }

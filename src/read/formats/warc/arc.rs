@@ -7,18 +7,36 @@ use crate::read::record::Refusal;
 pub(super) struct ArcHead;
 
 impl ArcHead {
-    /// Whether bytes begin with a head that could be nothing else: an address, a time to the second, a media type and a length.
-    pub(super) fn begins(bytes: &[u8]) -> bool {
-        let is_sure = |head: CrawlHead<'_>| {
-            head.date.is_some_and(|time| time.len() == 14)
-                && head.media.is_some_and(|media| media.contains('/'))
+    /// Whether bytes begin as the record that describes a file does.
+    pub(super) fn describes_file(bytes: &[u8]) -> bool {
+        bytes.get(..DESCRIPTION.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(DESCRIPTION))
+    }
+
+    /// The head that bytes begin with, and what stands behind it.
+    pub(super) fn begins(bytes: &[u8]) -> Option<(CrawlHead<'_>, &[u8])> {
+        let (head, behind) = bytes.split_at(ArcHead::end(bytes).filter(|_| ArcHead::may_begin(bytes))?);
+        Some((ArcHead::read(head).ok()?, behind))
+    }
+
+    /// Whether bytes, which are all of a file or its beginning, are a page: an address, a time to the second, a media type and a length,
+    /// and so many bytes, behind which is nothing or another record.
+    pub(super) fn begins_page(bytes: &[u8], are_whole: bool) -> bool {
+        let Some((head, behind)) = ArcHead::begins(bytes) else { return false };
+        let is_sure = head.date.is_some_and(|time| time.len() == 14)
+            && head.media.is_some_and(|media| media.contains('/'));
+        let goes_on = match usize::try_from(head.bytes).ok().and_then(|length| behind.get(length..)) {
+            Some(behind) => {
+                let next = behind.trim_ascii_start();
+                next.is_empty() || ArcHead::may_begin(next)
+            }
+            None => !are_whole,
         };
-        let head =
-            ArcHead::end(bytes).filter(|_| ArcHead::may_begin(bytes)).map(|end| ArcHead::read(&bytes[..end]));
-        head.is_some_and(|head| head.is_ok_and(is_sure))
+        is_sure && goes_on
     }
 }
 
+/// How the record begins that describes a file.
+const DESCRIPTION: &[u8] = b"filedesc:";
 /// How addresses begin.
 const SCHEMES: [&[u8]; 6] = [b"http://", b"https://", b"filedesc:", b"dns:", b"ftp://", b"warcinfo:"];
 
@@ -103,18 +121,25 @@ mod tests {
     }
 
     #[test]
-    fn files_without_a_description_are_known_by_a_whole_head() {
-        let begins = |line: &str| ArcHead::begins(line.as_bytes());
-        assert!(begins("http://a/b c 1.2.3.4 20141031103200 text/html 15\r\n<p>"));
-        assert!(begins("http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 15\n"));
+    fn files_without_a_description_are_known_by_a_whole_page() {
+        let page = "http://a/b c 1.2.3.4 20141031103200 text/html 3\r\n<p>";
+        let version_2 = "http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 3\n<p>\n";
+        for file in [page, version_2, &format!("{page}\n{version_2}")] {
+            assert!(ArcHead::begins_page(file.as_bytes(), true), "{file}");
+        }
+        // Of what is no more than the beginning of a file the page may go on.
+        let beginning = "http://a/b 1.2.3.4 20141031103200 text/html 15\n<p>";
+        assert!(ArcHead::begins_page(beginning.as_bytes(), false));
         for other in [
-            "http://a/b 1.2.3.4 20141031103200 text/html 15",
-            "http://a/b 1.2.3.4 20141031 text/html 15\n",
-            "http://a/b 1.2.3.4 20141031103200 html 15\n",
-            "see http://a/b 1.2.3.4 20141031103200 text/html 15\n",
-            "http://a/b\n",
+            beginning,
+            "http://a/b 1.2.3.4 20141031103200 text/html 3",
+            "http://a/b 1.2.3.4 20141031103200 text/html 3\n<p> and more",
+            "http://a/b 1.2.3.4 20141031 text/html 3\n<p>",
+            "http://a/b 1.2.3.4 20141031103200 html 3\n<p>",
+            "see http://a/b 1.2.3.4 20141031103200 text/html 3\n<p>",
+            "http://a/b\n<p>",
         ] {
-            assert!(!begins(other), "{other}");
+            assert!(!ArcHead::begins_page(other.as_bytes(), true), "{other}");
         }
     }
 }

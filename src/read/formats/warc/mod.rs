@@ -28,19 +28,20 @@ use parser::{CrawlDescriber, CrawlParser, ReadHead};
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [4, 5];
 
-/// How a file of ARC begins.
-const FILE_DESCRIPTION: &[u8] = b"filedesc:";
-
 /// Whether a file is WARC.
 pub(super) fn recognise_warc(head: &FileHead) -> Option<(Certainty, Format)> {
     WarcHead::begins(head.bytes()).then_some((Certainty::Certain, Format::Warc))
 }
 
-/// Whether a file is ARC: it describes itself, or begins with a page, as records do that were taken out of their file.
+/// Whether a file is ARC: it describes itself, or looks as if it began with a page, as records do that were taken out of their file.
 pub(super) fn recognise_arc(head: &FileHead) -> Option<(Certainty, Format)> {
     let bytes = head.bytes();
-    (bytes.starts_with(FILE_DESCRIPTION) || ArcHead::begins(bytes))
-        .then_some((Certainty::Certain, Format::Arc))
+    let certainty = match ArcHead::describes_file(bytes) {
+        true => Certainty::Certain,
+        false if ArcHead::begins_page(bytes, head.is_whole()) => Certainty::Likely,
+        false => return None,
+    };
+    Some((certainty, Format::Arc))
 }
 
 /// WARC or ARC.
@@ -127,10 +128,11 @@ impl Codec for Crawl {
         true
     }
 
-    fn preamble(&self) -> &'static [u8] {
+    fn preamble(&self) -> Option<fn(&[u8]) -> bool> {
         match self {
-            Crawl::Warc => b"",
-            Crawl::Arc => FILE_DESCRIPTION,
+            Crawl::Warc => None,
+            // One whose head cannot be read is refused, as any record is.
+            Crawl::Arc => Some(|record| ArcHead::describes_file(record) && ArcHead::begins(record).is_some()),
         }
     }
 
