@@ -718,6 +718,7 @@
 //! - `output/columns/batches.rs` - batches of Arrow that stay, shrink or go, and the files made of them
 //! - `output/columns/divided.rs` - a Parquet file as one or several, with the columns that it has or more
 //! - `output/columns/table.rs` - rows of typed columns, written as Parquet
+//! - `output/columns/borders.rs` - where their pages and row groups end
 //! - `output/columns/leaves.rs` - rows with the columns of their own format, written as Parquet
 //! - `output/finished/mod.rs` - outputs of `dedup`, asked afterwards
 //! - `output/finished/record.rs` - how a run was asked, and its inputs: what an output keeps

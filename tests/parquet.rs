@@ -541,6 +541,49 @@ fn parts_have_the_rows_of_the_whole() {
     alike_in_all(&dir, "in1 in2 --threshold 0.7 --shard-size 1k --write-removed", &[(1, 3), (2, 2)]);
 }
 
+/// The texts of the pages of a file, decompressed.
+fn pages_of_texts(file: &[u8]) -> Vec<Vec<u8>> {
+    let reader = SerializedFileReader::new(Bytes::copy_from_slice(file)).unwrap();
+    let mut found = Vec::new();
+    for group in 0..reader.num_row_groups() {
+        let group = reader.get_row_group(group).unwrap();
+        found.extend(group.get_column_page_reader(1).unwrap().map(|page| page.unwrap().buffer().to_vec()));
+    }
+    found
+}
+
+/// A store that keeps equal stretches once has most pages of today's file from yesterday, whatever came or went. A part is not much
+/// larger than asked for.
+#[test]
+fn pages_of_rows_end_where_rows_say_so() {
+    let (dir, mut random) = (Dir::new(), Random(11));
+    let mut text = || (0..120).map(|_| format!("{:x} ", random.below(1 << 60))).collect::<String>();
+    let records: Vec<String> = (0..9_000).map(|at| line(&format!("d{at}"), &text())).collect();
+    dir.write("a.jsonl", records.concat());
+    let fewer = [&records[1..4_000], &records[4_003..]].concat();
+    dir.write("b.jsonl", format!("{}{}", line("new", &text()), fewer.concat()));
+    dir.dedup("b.jsonl --method exact --to parquet --out other").ok();
+    dir.dedup("a.jsonl --method exact --to parquet --out one").ok();
+    let [one, other] =
+        ["one/kept/a.parquet", "other/kept/b.parquet"].map(|name| fs::read(dir.join(name)).unwrap());
+    let known: BTreeSet<Vec<u8>> = pages_of_texts(&one).into_iter().collect();
+    let pages = pages_of_texts(&other);
+    let bytes = |pages: &mut dyn Iterator<Item = &Vec<u8>>| pages.map(Vec::len).sum::<usize>();
+    let (same, all) =
+        (bytes(&mut pages.iter().filter(|page| known.contains(*page))), bytes(&mut pages.iter()));
+    assert!(same * 3 > all * 2 && same < all, "{same} of {all}");
+    assert!(pages.iter().all(|page| page.len() < 2 << 20), "a page is no longer than its rows may be");
+
+    let parts = dir.output("a.jsonl --method exact --to parquet --shard-size 2M", "parts").kept;
+    assert!(parts.len() > 4, "{}", parts.len());
+    let (_, last) = parts.last_key_value().unwrap();
+    for part in parts.values().filter(|part| *part != last) {
+        assert!((2 << 20..4 << 20).contains(&part.len()), "{}", part.len());
+    }
+    let rows = |file: &Vec<u8>| read_back(file).0;
+    assert!(parts.values().flat_map(rows).eq(rows(&one)));
+}
+
 #[test]
 fn a_collection_is_written_as_it_was_loaded() {
     let dir = Dir::new();

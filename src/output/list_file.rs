@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 #[cfg(feature = "parquet")]
-use super::columns::TableFile;
+use super::columns::{TableFile, group_bytes};
 use super::rows::{ListRow, Rows};
 use crate::error::Result;
 
@@ -56,7 +56,8 @@ impl ListFile {
             ListForm::JsonLines => Rows::create(folder, &format!("{name}.jsonl")).map(ListFile::Lines),
             #[cfg(feature = "parquet")]
             ListForm::Parquet => {
-                let table = TableFile::create(folder.join(format!("{name}.parquet")), R::COLUMNS)?;
+                let table =
+                    TableFile::create(folder.join(format!("{name}.parquet")), R::COLUMNS, group_bytes(None))?;
                 Ok(ListFile::Table(Box::new(table)))
             }
         }

@@ -6,6 +6,7 @@
 
 mod annotated;
 mod batches;
+mod borders;
 mod dictionaries;
 mod divided;
 mod encode;
@@ -17,7 +18,8 @@ mod properties;
 mod table;
 
 pub(super) use annotated::AddedColumns;
+pub(super) use borders::group_bytes;
 pub(super) use divided::{Targets, write_divided};
 pub(super) use leaves::LeafFile;
 pub(super) use parts::KeptColumns;
-pub(super) use table::{CellKind, GROUP, HeldCells, TableCell, TableColumn, TableFile};
+pub(super) use table::{CellKind, HeldCells, TableCell, TableColumn, TableFile};

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,11 +13,10 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 
+use super::borders::{Ends, RowBorders, mark};
 use crate::error::{Error, Result};
-use crate::limits::sized;
+use crate::limits::{REWRITTEN_PAGE_BYTES, sized};
 
-/// Bytes of rows that are held before they are written as a row group. What is written must not depend on the machine.
-pub(in crate::output) const GROUP: usize = sized(16 << 20, 1 << 10);
 /// Bytes that are written at once.
 pub(super) const BLOCK: usize = sized(256 << 10, 64);
 /// The level of Zstandard.
@@ -90,29 +90,47 @@ pub(in crate::output) struct TableFile {
     path: PathBuf,
     writer: SerializedFileWriter<BufWriter<File>>,
     columns: Vec<HeldCells>,
-    bytes: usize,
+    borders: RowBorders,
+    /// Rows of the pages that are held, and those behind them.
+    pages: Vec<usize>,
+    rows: usize,
 }
 
 impl TableFile {
-    /// Creates a file, which must not exist.
+    /// Creates a file, which must not exist, with row groups of at most so many bytes of rows.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(in crate::output) fn create(path: PathBuf, columns: &[TableColumn]) -> Result<TableFile> {
+    pub(in crate::output) fn create(
+        path: PathBuf,
+        columns: &[TableColumn],
+        group_bytes: usize,
+    ) -> Result<TableFile> {
         let made = File::create_new(&path).map_err(|e| Error::io(&path, "create", e))?;
         let out = BufWriter::with_capacity(BLOCK, made);
         let made = || -> ColumnsResult<_> {
             let fields = columns.iter().map(field).collect::<ColumnsResult<_>>()?;
             let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
-            let mut properties = written_properties()?;
-            for (name, _) in columns.iter().filter(|(_, kind)| *kind == CellKind::LongText) {
-                properties = properties.set_column_dictionary_enabled(ColumnPath::from(*name), false);
+            let mut properties = written_properties()?.set_write_batch_size(u32::MAX as usize);
+            for (name, kind) in columns {
+                // Each batch is a page. Not of lists, whose values have a longer name than their column.
+                properties = properties
+                    .set_column_dictionary_enabled(ColumnPath::from(*name), *kind != CellKind::LongText)
+                    .set_column_data_page_row_count_limit(ColumnPath::from(*name), 1)
+                    .set_column_data_page_size_limit(ColumnPath::from(*name), REWRITTEN_PAGE_BYTES);
             }
             SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))
         };
         let writer = made().map_err(|error| failed(&path, error))?;
         let columns = columns.iter().map(|(_, kind)| HeldCells::new(*kind)).collect();
-        Ok(TableFile { path, writer, columns, bytes: 0 })
+        Ok(TableFile {
+            path,
+            writer,
+            columns,
+            borders: RowBorders::new(group_bytes),
+            pages: Vec::new(),
+            rows: 0,
+        })
     }
 
     /// Appends a row: a cell a column.
@@ -121,10 +139,16 @@ impl TableFile {
     /// [`Error::Io`].
     pub(in crate::output) fn row(&mut self, cells: &[TableCell<'_>]) -> Result<()> {
         debug_assert_eq!(cells.len(), self.columns.len());
-        for (column, cell) in self.columns.iter_mut().zip(cells) {
-            self.bytes += column.push(*cell);
+        let bytes = self.columns.iter_mut().zip(cells).map(|(column, cell)| column.push(*cell)).sum();
+        self.rows += 1;
+        match self.borders.ends(mark(cells), bytes) {
+            Ends::Nothing => Ok(()),
+            Ends::Page => {
+                self.pages.push(std::mem::take(&mut self.rows));
+                Ok(())
+            }
+            Ends::Group => self.flush(),
         }
-        if self.bytes >= GROUP { self.flush() } else { Ok(()) }
     }
 
     /// Bytes written so far; those of rows that are held are not among them.
@@ -134,19 +158,20 @@ impl TableFile {
 
     /// Writes the rows that are held.
     fn flush(&mut self) -> Result<()> {
-        if self.bytes == 0 {
+        self.pages.extend(Some(std::mem::take(&mut self.rows)).filter(|rows| *rows > 0));
+        if self.pages.is_empty() {
             return Ok(());
         }
-        self.bytes = 0;
-        let TableFile { writer, columns, path, .. } = self;
+        let TableFile { writer, columns, pages, path, .. } = self;
         let mut group = || -> ColumnsResult<()> {
             let mut group = writer.next_row_group()?;
             for column in columns.iter_mut() {
                 if let Some(mut to) = group.next_column()? {
-                    column.write(&mut to)?;
+                    column.write_pages(&mut to, pages)?;
                     to.close()?;
                 }
             }
+            pages.clear();
             group.close().map(drop)
         };
         group().map_err(|error| failed(path, error))
@@ -289,28 +314,72 @@ impl HeldCells {
 
     /// Writes the cells, and holds none of them any more.
     pub(in crate::output) fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> ColumnsResult<()> {
-        let definition = Some(&*self.definition);
-        let repetition = self.repetition.as_deref();
-        match &mut self.values {
-            CellValues::Bytes(values) => {
-                to.typed::<ByteArrayType>().write_batch(values, definition, repetition)?;
-                values.clear();
-            }
-            CellValues::Whole(values) => {
-                to.typed::<Int64Type>().write_batch(values, definition, repetition)?;
-                values.clear();
-            }
-            CellValues::Real(values) => {
-                to.typed::<DoubleType>().write_batch(values, definition, repetition)?;
-                values.clear();
-            }
-            CellValues::Truth(values) => {
-                to.typed::<BoolType>().write_batch(values, definition, repetition)?;
-                values.clear();
-            }
+        self.write_pages(to, &[self.definition.len()])
+    }
+
+    /// Writes the cells in batches of so many rows. Rows of lists are one batch.
+    fn write_pages(&mut self, to: &mut SerializedColumnWriter<'_>, pages: &[usize]) -> ColumnsResult<()> {
+        let all = [self.definition.len()];
+        let pages = if self.repetition.is_some() { &all } else { pages };
+        let (mut definition, mut repetition) = (&*self.definition, self.repetition.as_deref());
+        let mut values = 0;
+        for rows in pages {
+            let levels = definition.split_off(..*rows).unwrap_or_default();
+            let repeated = repetition.as_mut().and_then(|levels| levels.split_off(..*rows));
+            let defined = match repeated {
+                Some(_) => self.values.len(),
+                None => levels.iter().filter(|level| **level > 0).count(),
+            };
+            self.values.write(to, values..values + defined, (levels, repeated))?;
+            values += defined;
         }
+        self.values.clear();
         self.definition.clear();
         self.repetition.iter_mut().for_each(Vec::clear);
         Ok(())
+    }
+}
+
+impl CellValues {
+    fn len(&self) -> usize {
+        match self {
+            CellValues::Bytes(values) => values.len(),
+            CellValues::Whole(values) => values.len(),
+            CellValues::Real(values) => values.len(),
+            CellValues::Truth(values) => values.len(),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            CellValues::Bytes(values) => values.clear(),
+            CellValues::Whole(values) => values.clear(),
+            CellValues::Real(values) => values.clear(),
+            CellValues::Truth(values) => values.clear(),
+        }
+    }
+
+    /// Writes some of the values with their levels.
+    fn write(
+        &self,
+        to: &mut SerializedColumnWriter<'_>,
+        some: Range<usize>,
+        (definition, repetition): (&[i16], Option<&[i16]>),
+    ) -> ColumnsResult<usize> {
+        let definition = Some(definition);
+        match self {
+            CellValues::Bytes(values) => {
+                to.typed::<ByteArrayType>().write_batch(&values[some], definition, repetition)
+            }
+            CellValues::Whole(values) => {
+                to.typed::<Int64Type>().write_batch(&values[some], definition, repetition)
+            }
+            CellValues::Real(values) => {
+                to.typed::<DoubleType>().write_batch(&values[some], definition, repetition)
+            }
+            CellValues::Truth(values) => {
+                to.typed::<BoolType>().write_batch(&values[some], definition, repetition)
+            }
+        }
     }
 }

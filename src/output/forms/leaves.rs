@@ -6,7 +6,7 @@ use super::shards::{ShardNames, Written};
 use super::tables::{cells, columns};
 use crate::error::Result;
 use crate::limits::sized;
-use crate::output::columns::{GROUP, HeldCells, LeafFile, TableColumn};
+use crate::output::columns::{HeldCells, LeafFile, TableColumn, group_bytes};
 use crate::progress::Progress;
 use crate::read::{ArrowTable, Fields, Source};
 
@@ -85,7 +85,7 @@ impl<'a> LeafWriter<'a> {
     }
 
     fn flush_if_full(&mut self) -> Result<()> {
-        if self.table.held().saturating_add(self.noted as u64) < GROUP as u64 {
+        if self.table.held().saturating_add(self.noted as u64) < group_bytes(self.names.limit()) as u64 {
             return Ok(());
         }
         self.flush()?;

@@ -11,7 +11,7 @@ use super::shards::{ShardNames, Written};
 use crate::error::Result;
 use crate::output::chosen::{ChosenRows, Side};
 use crate::output::columns::{
-    AddedColumns, CellKind, TableCell, TableColumn, TableFile, Targets, write_divided,
+    AddedColumns, CellKind, TableCell, TableColumn, TableFile, Targets, group_bytes, write_divided,
 };
 use crate::progress::Progress;
 use crate::read::{Fields, Format, RecordRoom, Source};
@@ -96,7 +96,8 @@ impl<'a> TableEncoder<'a> {
         if self.open.is_none() {
             let notes = self.columns.map(columns).unwrap_or_default();
             let columns = [&RECORD[..], &notes].concat();
-            self.open = Some(TableFile::create(self.names.next(), &columns)?);
+            self.open =
+                Some(TableFile::create(self.names.next(), &columns, group_bytes(self.names.limit()))?);
             self.written.files += 1;
         }
         match &mut self.open {
