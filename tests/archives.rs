@@ -446,7 +446,11 @@ fn archives_of_nothing_are_no_error() {
     }
     dir.alike("dedup - --out piped", Some(&archive(&[]))).ok();
     dir.alike("dedup - --out as-tar-writes", Some(&[0; 10_240])).ok();
-    // Zeros are none, whatever is beside them.
+    // Zeros are none, whatever is beside them, and whatever they are called.
+    for (name, bytes) in [("a.parquet", 10_240), ("a.bin", 1024), ("nameless", 3072)] {
+        dir.write(name, vec![0; bytes]);
+        dir.dedup(&format!("{name} --dry-run")).code(3).says("not recognised");
+    }
     dir.write("zeros", [0; 20_480]);
     dir.write("in.jsonl", "{\"text\": \"a few words\"}\n");
     dir.dedup("zeros in.jsonl --dry-run").code(3).says("zeros: not recognised");

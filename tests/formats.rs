@@ -9,7 +9,7 @@ use crate::support::job::done;
 use crate::support::loads::whole;
 use crate::support::output::{Output, jsonl, label};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, lz4, unpack, zst};
+use crate::support::texts::{gzip, line, lz4, unpack, zst};
 
 /// The sample: a JSON object a line.
 fn sample() -> String {
@@ -329,6 +329,41 @@ fn heads_of_arc_that_are_none_cost_no_more_than_themselves() {
         dir.write(name, list);
         let found = dir.output(&format!("{name} -w 1"), &format!("out-{}", name.replace('/', "-")));
         assert_eq!((found.rejected.len(), found.summary["documents"].as_u64()), (0, Some(1)), "{name}");
+    }
+}
+
+/// Damage that costs the end of a file, or its beginning, costs no more where what goes is written, too.
+#[test]
+fn damaged_files_of_arc_are_divided_into_kept_and_removed() {
+    let dir = Dir::new();
+    let page = |at: usize, words: usize| {
+        let text: String = (0..words).map(|word| format!(" p{at}w{word}")).collect();
+        arc(
+            &format!("http://a/{at}"),
+            "text/html",
+            &format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{text}"),
+        )
+    };
+    let about = arc(
+        "filedesc://a.arc",
+        "text/plain",
+        "1 0 a\nURL IP-address Archive-date Content-type Archive-length\n",
+    );
+    let pages: String = (0..400).map(|at| page(at % 300, 60)).collect();
+    let whole = gzip(format!("{about}{pages}").as_bytes(), usize::MAX);
+    dir.write("b.jsonl", line("b", "a text of its own"));
+    dir.write("few.arc.gz", &gzip(format!("{about}{}", page(0, 40)).as_bytes(), usize::MAX)[..60]);
+    dir.write("cut.arc.gz", &whole[..whole.len() / 2]);
+    for name in ["few.arc.gz", "cut.arc.gz"] {
+        let line = format!("{name} b.jsonl --method exact --max-rejected 100%");
+        let plain = dir.output(&line, &format!("{name}-plain"));
+        let divided = dir.output(&format!("{line} --write-removed"), &format!("{name}-divided"));
+        assert!(
+            plain.rejected.len() == 1 && plain.rejected == divided.rejected,
+            "{name}: {:?}",
+            divided.rejected
+        );
+        assert_eq!(plain.summary["documents"], divided.summary["documents"], "{name}");
     }
 }
 

@@ -11,7 +11,7 @@ use super::bytes::open_unknown;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
-use super::windowed::carries;
+use super::windowed::is_damage;
 use crate::limits::MAX_METADATA_BYTES;
 use crate::remote::ObjectUrl;
 
@@ -162,15 +162,12 @@ impl FileHead {
         }
         head.package = package_kind(&head.bytes);
         match outcome {
-            Err(error)
-                if source.compression == Compression::None
-                    || error.raw_os_error().is_some()
-                    || carries(&error) =>
-            {
-                Err(error)
-            }
-            _ => Ok(head),
+            Err(error) if !is_damage(source, &error) => return Err(error),
+            // Of such a file nothing is known but its name: it is counted, as if someone had named it.
+            Err(_) if head.is_empty() && head.extension.is_some() => head.found = FoundBy::Named,
+            _ => {}
         }
+        Ok(head)
     }
 
     /// The head of a file that stands in an archive, as if it was found in a folder: `content` is all of it, or at least as much

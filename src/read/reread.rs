@@ -12,6 +12,7 @@ use super::format::{Compression, Format};
 use super::formats::codec;
 use super::record::{Record, Refusal, utf8};
 use super::source::Source;
+use super::windowed::is_damage;
 use super::{BLOCK, BOM};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -138,7 +139,7 @@ pub fn file_end(format: Format) -> &'static [u8] {
 /// [`MAX_PREAMBLE_BYTES`] is none.
 ///
 /// # Errors
-/// What the system says of the file, or the decoder of its content.
+/// What the system says of the file.
 pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     let codec = codec(source.format);
     let preamble = codec.preamble();
@@ -150,7 +151,12 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
     loop {
         let more = (header.len() as u64).max(FIRST as u64);
-        let has_ended = input.by_ref().take(more).read_to_end(&mut header)? == 0;
+        let has_ended = match input.by_ref().take(more).read_to_end(&mut header) {
+            Ok(read) => read == 0,
+            // It costs the records that it meets, and was told with them.
+            Err(error) if is_damage(source, &error) => true,
+            Err(error) => return Err(error),
+        };
         // A record that says what a file is says nothing else: it counts as blank.
         let first_end = |mut ends: Box<dyn Boundaries>| match has_header {
             true => first_record_end(&header, ends),

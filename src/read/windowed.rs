@@ -187,6 +187,11 @@ pub(super) fn carries(error: &io::Error) -> bool {
     error.get_ref().and_then(|within| within.downcast_ref::<Error>()).is_some()
 }
 
+/// Whether an error says that compressed data is damaged.
+pub(super) fn is_damage(source: &Source, error: &io::Error) -> bool {
+    source.compression != Compression::None && error.raw_os_error().is_none() && !carries(error)
+}
+
 /// Why the rest of a file is refused, of which `good` bytes could be read.
 pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> Refusal {
     // The system fails to read; a decoder fails to make sense of what was read, or has no room for it.

@@ -124,7 +124,7 @@ impl Search<'_> {
     fn objects(&mut self, url: &ObjectUrl) -> Result<()> {
         let Reached { objects, results } = reach(url)?;
         let path = PathBuf::from(url.to_string());
-        let before = (self.gathering.found.unreadable.len(), self.gathering.found.skipped.len());
+        let before = self.gathering.unusable();
         let (objects, mut others): (Vec<ListedObject>, Vec<_>) =
             objects.into_iter().map(|(object, found, wish)| (object, (found, wish))).unzip();
         let (mut useful, mut one) = (0, objects.len() == 1);
@@ -201,7 +201,7 @@ impl Search<'_> {
                 "not a regular file; pipe it to standard input and name - instead",
             ));
         }
-        let before = (self.gathering.found.unreadable.len(), self.gathering.found.skipped.len());
+        let before = self.gathering.unusable();
         self.gathering.files(vec![FoundFile::new(path, FoundBy::Named, 1)])?;
         self.gathering.refuse_named(path, before)
     }

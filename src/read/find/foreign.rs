@@ -1,5 +1,8 @@
 //! Formats that are known, and not read: what to do with such a file instead.
 
+use memchr::memmem;
+
+use crate::read::format::Compression;
 use crate::read::head::{FileHead, begins_arrow_stream, behind_prolog};
 use crate::read::payload::PackageKind;
 
@@ -42,6 +45,9 @@ const ARROW_INSTEAD: &str =
 /// Arrow, which is a stream where it does not begin as its files do.
 const ARROW_FILE: Foreign = Foreign { magic: ARROW, name: "Arrow", instead: ARROW_INSTEAD };
 
+/// A file of bzip2 in another.
+const BZIP2: Foreign = Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK };
+
 /// All that are known, by their first bytes; some of these may be text.
 static KNOWN: &[Foreign] = &[
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
@@ -49,7 +55,6 @@ static KNOWN: &[Foreign] = &[
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
     Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK },
     Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
-    Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK },
     Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK },
     Foreign { magic: b"PK\x03\x04", name: ZIP, instead: UNZIP },
     Foreign { magic: b"PK\x05\x06", name: ZIP, instead: UNZIP },
@@ -159,7 +164,7 @@ impl Foreign {
             content if content.starts_with(POINTER_LINE) => Some(POINTER),
             content if is_plain && is_of_zeros(content, head.is_called_text()) => Some(NUL),
             _ if head.is_called_text() => None,
-            content if is_plain && is_markup(content) => Some(MARKUP),
+            content if is_plain && is_markup(content, head.extension()) => Some(MARKUP),
             content if is_plain && content.starts_with(POSTSCRIPT.magic) => Some(POSTSCRIPT),
             content if is_plain && content.starts_with(MMDF.magic) => Some(MMDF),
             content if is_plain && content.starts_with(OF_CR.magic) && is_of_cr(content) => Some(OF_CR),
@@ -183,6 +188,8 @@ impl Foreign {
             cfg!(feature = "parquet") && [PARQUET, ARROW].contains(&format.magic) && !is_compressed
         };
         let known = KNOWN.iter().copied().find(|format| head.starts_with(format.magic));
+        // Its first letters alone may be those of a text.
+        let bzip2 = || (Compression::of(head) == Compression::Bzip2).then_some(BZIP2);
         let within = |format: Foreign| match format.name == ZIP && is_compressed {
             true => Foreign { instead: ZIP_WITHIN, ..format },
             false => format,
@@ -191,7 +198,7 @@ impl Foreign {
         let is_text = || std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
         let binary = || BINARY.iter().copied().find(|format| head.starts_with(format.magic));
         let binary = || binary().filter(|_| head.contains(&0) || !is_text());
-        known.or_else(stream).or_else(binary).filter(|format| !is_read(format)).map(within)
+        known.or_else(bzip2).or_else(stream).or_else(binary).filter(|format| !is_read(format)).map(within)
     }
 
     /// How such a file begins.
@@ -244,13 +251,18 @@ fn is_of_zeros(content: &[u8], is_called_text: bool) -> bool {
     !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && zeros > most
 }
 
-/// Whether it is XML that is no text.
-fn is_markup(content: &[u8]) -> bool {
-    let content = behind_prolog(content);
-    ROOTS.iter().any(|root| {
-        let behind = content.strip_prefix(*root).and_then(<[u8]>::first);
+/// Whether it is XML that is no text: called so, or with a type, a namespace, or the root of a kind that is known.
+fn is_markup(content: &[u8], extension: Option<&str>) -> bool {
+    let begins = content.trim_ascii_start();
+    let root = behind_prolog(begins);
+    let is_known = ROOTS.iter().any(|known| {
+        let behind = root.strip_prefix(*known).and_then(<[u8]>::first);
         behind.is_some_and(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace())
-    })
+    });
+    let tag = root.split(|byte| *byte == b'>').next().unwrap_or_default();
+    let has_namespace = tag.starts_with(b"<") && memmem::find(tag, b" xmlns").is_some();
+    let has_type = begins.get(..9).is_some_and(|begins| begins.eq_ignore_ascii_case(b"<!DOCTYPE"));
+    is_known || has_namespace || has_type || extension == Some("xml") && begins.starts_with(b"<")
 }
 
 /// Whether the lines of an mbox end in CR, by its first ones: its second begins with the name of a header.

@@ -14,6 +14,7 @@ use crate::read::format::FormatHint;
 use crate::read::head::FoundBy;
 use crate::read::rejected::{Rejected, unread};
 use crate::read::source::Source;
+use crate::read::windowed::carries;
 
 /// Why a file is skipped that is in no known format.
 pub(super) const NOTHING: &str = "holds no documents as far as one can see";
@@ -63,6 +64,8 @@ pub(super) struct Gathering {
     spool: PathBuf,
     /// What was found, without names.
     pub(super) found: Discovery,
+    /// How many of what cannot be read are damaged files.
+    damaged: usize,
     /// What each source would like to be called.
     wishes: Vec<NameWish>,
     /// Canonical paths of everything reached.
@@ -73,7 +76,7 @@ impl Gathering {
     /// Nothing yet.
     pub(super) fn new(hint: FormatHint, spool: &Path) -> Gathering {
         let (found, spool) = (Discovery::default(), spool.to_path_buf());
-        Gathering { hint, spool, found, wishes: Vec::new(), seen: HashSet::new() }
+        Gathering { hint, spool, found, damaged: 0, wishes: Vec::new(), seen: HashSet::new() }
     }
 
     /// Notes how many sources there are up to the end of an argument.
@@ -98,9 +101,16 @@ impl Gathering {
         found
     }
 
-    /// Refuses what was named if it is now among what is unreadable or skipped, of which there were so many before.
+    /// How many of what was found cannot be read, other than damaged files, and how many are skipped.
+    pub(super) fn unusable(&self) -> (usize, usize) {
+        (self.found.unreadable.len() - self.damaged, self.found.skipped.len())
+    }
+
+    /// Refuses what was named if it is now among what is [`unusable`](Gathering::unusable), of which there was so much before. A
+    /// damaged file is counted, as one that a pattern matches: a shell may have put its name in the place of a pattern.
     pub(super) fn refuse_named(&self, path: &Path, (unreadable, skipped): (usize, usize)) -> Result<()> {
-        if let Some((_, why)) = self.found.unreadable.get(unreadable) {
+        let is_unreadable = self.unusable().0 > unreadable;
+        if let Some((_, why)) = self.found.unreadable.last().filter(|_| is_unreadable) {
             return Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")));
         }
         match self.found.skipped.get(skipped) {
@@ -141,6 +151,9 @@ impl Gathering {
 
     /// Notes what cannot be read.
     pub(super) fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
+        let is_damage =
+            error.raw_os_error().is_none() && error.kind() != io::ErrorKind::OutOfMemory && !carries(error);
+        self.damaged += usize::from(is_damage);
         self.found.unreadable.push((path, error.to_string()));
     }
 

@@ -191,7 +191,8 @@ mod tests {
                 assert_eq!(found(trec), Some(Format::Trec), "{name}: {trec}");
             }
             let dump = "<?xml version=\"1.0\"?>\n<!-- c -->\n<mediawiki xmlns=\"x\">";
-            for wiki in ["<mediawiki>", dump, "<page>\n<title>a</title><revision>"] {
+            for wiki in ["<mediawiki>", "<mediawiki\n>\n <page>", dump, "<page>\n<title>a</title><revision>"]
+            {
                 assert_eq!(found(wiki), Some(Format::MediaWiki), "{name}: {wiki}");
             }
         }
@@ -204,6 +205,8 @@ mod tests {
             "<add>\n<doc>\n<field name='id'>1</field>",
             "<a><b>\n<DOC>",
             "<docs/>\n<DOC>",
+            "<mediawiki> is the root element of a dump",
+            "<mediawikis>\n<a>",
         ] {
             assert_eq!(plain("a", other.as_bytes(), FoundBy::Walked), None, "{other}");
         }
@@ -285,6 +288,31 @@ mod tests {
         assert_eq!(plain("a.txt", b"PAR1 is how Parquet begins", FoundBy::Walked), Some(Format::Text));
         let zst = zstd::encode_all(&b"BZh91AY&SY\xff"[..], 1).expect("compressed");
         assert_eq!(format("a.txt.zst", &zst, FoundBy::Named), None);
+    }
+
+    #[test]
+    fn markup_is_no_text_and_words_about_it_are() {
+        let named = |name: &str, content: &str| plain(name, content.as_bytes(), FoundBy::Named);
+        for xml in [
+            "<TEI xmlns=\"http://www.tei-c.org/ns/1.0\"><text>a</text></TEI>",
+            "<!-- c -->\n<a:b xmlns:a='c'>",
+            "<!DOCTYPE article SYSTEM 'a.dtd'>\n<article>a</article>",
+            "<!doctype lewis>\n<REUTERS>",
+        ] {
+            assert_eq!((named("a", xml), named("a.xml", xml)), (None, None), "{xml}");
+        }
+        assert_eq!(named("a.xml", "<!-- c -->\n<rows>"), None);
+        for text in ["<rows> are an element", "a <b xmlns='c'>", "BZh9 is how bzip2 begins"] {
+            assert_eq!(named("a", text), Some(Format::Text), "{text}");
+        }
+        assert_eq!(named("a.txt", "<!DOCTYPE a> and more"), Some(Format::Text));
+    }
+
+    #[test]
+    fn what_cannot_be_unpacked_at_all_is_counted_if_it_has_a_name() {
+        let bzip2 = b"BZh91AY&SY\x01\x02\x03\x04 and nothing that follows from it";
+        assert_eq!(format("a.mbox.bz2", bzip2, FoundBy::Walked), Some((Format::Text, Compression::Bzip2)));
+        assert_eq!(format("a.bz2", bzip2, FoundBy::Walked), None);
     }
 
     #[test]

@@ -84,11 +84,13 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The encodings of the body, the first one that was put on first. Servers name character sets among them, and that there is none.
+    /// The encodings of the body, the first one that was put on first: those of the page, and then those of how it was sent. Servers
+    /// name character sets among them, and that there is none.
     fn codings(&self) -> Vec<String> {
         let is_none = |coding: &String| matches!(&**coding, "identity" | "none" | "binary" | "8bit" | "7bit");
         let is_charset = |coding: &String| encoding_rs::Encoding::for_label(coding.as_bytes()).is_some();
-        let codings = self.lists("Content-Encoding");
+        let sent = self.lists("Transfer-Encoding").filter(|name| name != "chunked");
+        let codings = self.lists("Content-Encoding").chain(sent);
         codings.filter(|coding| !is_none(coding) && !is_charset(coding)).collect()
     }
 
@@ -246,6 +248,14 @@ mod tests {
     #[test]
     fn chunks_are_joined() {
         let chunked = "Transfer-Encoding: chunked\r\n";
+        let packed = gzip(b"abcde");
+        let sent = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
+        assert_eq!(body("Transfer-Encoding: gzip, chunked\r\n", &sent), Ok(b"abcde".to_vec()));
+        let twice = gzip(&packed);
+        assert_eq!(
+            body("Content-Encoding: gzip\r\nTransfer-Encoding: x-gzip\r\n", &twice),
+            Ok(b"abcde".to_vec())
+        );
         assert_eq!(body(chunked, b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"), Ok(b"abcde".to_vec()));
         assert_eq!(body(chunked, b"3\r\nabc\r\n8\r\nde"), Ok(b"abcde".to_vec()));
         assert_eq!(body(chunked, b"<p>not in chunks\n"), Ok(b"<p>not in chunks\n".to_vec()));

@@ -16,6 +16,7 @@ const SEPARATOR: &str = "sep=";
 /// Whether some text, all of a file or its beginning, is a header of several names, and a row of as many fields; or of names that people
 /// give to columns, if these are not `strict`, and several such rows.
 pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict: bool) -> bool {
+    let content = content.trim_start_matches(['\r', '\n']);
     let mut rows = WholeRows { rest: content, whole, delimiter };
     let Some(header) = rows.next() else { return false };
     if header == [SEPARATOR, ""] {
@@ -87,9 +88,10 @@ impl<'a> Iterator for WholeRows<'a> {
         for (at, byte) in text.bytes().enumerate() {
             match byte {
                 b'"' => quoted = !quoted,
-                b'\n' if !quoted => {
-                    self.rest = &text[at + 1..];
-                    fields.push(text[begin..at].trim_end_matches('\r'));
+                b'\n' | b'\r' if !quoted => {
+                    let behind = &text[at..];
+                    self.rest = behind.strip_prefix("\r\n").unwrap_or(&behind[1..]);
+                    fields.push(&text[begin..at]);
                     return Some(fields);
                 }
                 byte if byte == self.delimiter && !quoted => {
@@ -116,6 +118,8 @@ mod tests {
             "id,text\n1,a\n",
             "id,text\r\n\r\n1,\"a, \"\"b\"\"\nc\"\r\n",
             "\"id\",\"body\"\n1,2",
+            "\n\r\nid,text\n1,a\n",
+            "id,body\r1,a\r2,b\r",
             "id,text",
             "nom,pr\u{e9}nom\na,b\n",
         ] {

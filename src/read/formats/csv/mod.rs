@@ -65,7 +65,8 @@ pub(super) fn said_tabs(head: &FileHead) -> Format {
 /// The delimiter of a header: a comma, unless it has none and exactly one of the candidates.
 fn sniff(content: &[u8]) -> Delimiter {
     let (mut quoted, mut seen) = (false, [0; 256]);
-    for &byte in content {
+    let begins = content.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(content.len());
+    for &byte in &content[begins..] {
         match byte {
             b'"' => quoted = !quoted,
             b'\r' | b'\n' if !quoted => break,

@@ -33,7 +33,15 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let content = head.behind_prolog();
     // Others may call an element so, too.
     let pages = content.starts_with(PAGE) && memmem::find(content, b"<revision>").is_some();
-    (pages || content.starts_with(b"<mediawiki")).then_some((Certainty::Certain, Format::MediaWiki))
+    (pages || begins_dump(content)).then_some((Certainty::Certain, Format::MediaWiki))
+}
+
+/// Whether it begins with the root of an export, and goes on with an element. A text about such an element goes on with words.
+fn begins_dump(content: &[u8]) -> bool {
+    let Some(behind) = content.strip_prefix(b"<mediawiki") else { return false };
+    let goes_on = || memchr::memchr(b'>', behind).map(|end| behind[end + 1..].trim_ascii_start());
+    matches!(behind.first(), None | Some(b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n'))
+        && goes_on().is_none_or(|next| next.is_empty() || next[0] == b'<')
 }
 
 /// Exports of MediaWiki.

@@ -22,8 +22,8 @@ impl ArcHead {
     /// and so many bytes, behind which is nothing or another record.
     pub(super) fn begins_page(bytes: &[u8], are_whole: bool) -> bool {
         let Some((head, behind)) = ArcHead::begins(bytes) else { return false };
-        let is_sure = head.date.is_some_and(|time| time.len() == 14)
-            && head.media.is_some_and(|media| media.contains('/'));
+        let is_sure = head.date.is_some_and(|time| matches!(time.len(), 12 | 14))
+            && head.media.is_some_and(|media| media.contains('/') || media == NO_MEDIA);
         let goes_on = match usize::try_from(head.bytes).ok().and_then(|length| behind.get(length..)) {
             Some(behind) => {
                 let next = behind.trim_ascii_start();
@@ -37,8 +37,11 @@ impl ArcHead {
 
 /// How the record begins that describes a file.
 const DESCRIPTION: &[u8] = b"filedesc:";
+/// What crawlers write where a server did not say of which media type a page is.
+const NO_MEDIA: &str = "no-type";
 /// How addresses begin.
-const SCHEMES: [&[u8]; 6] = [b"http://", b"https://", b"filedesc:", b"dns:", b"ftp://", b"warcinfo:"];
+const SCHEMES: [&[u8]; 7] =
+    [b"http://", b"https://", b"filedesc:", b"dns:", b"ftp://", b"gopher://", b"warcinfo:"];
 
 impl RecordHead for ArcHead {
     const SURE: usize = 9;
@@ -64,11 +67,14 @@ impl RecordHead for ArcHead {
         let (url, time, media) =
             if is_time(time) { (url, time, media) } else { version_2(line).ok_or_else(malformed)? };
         let bytes = length.parse().map_err(|_| malformed())?;
-        let is_http = ["http:", "https:"]
-            .iter()
-            .any(|scheme| url.get(..scheme.len()).is_some_and(|begins| begins.eq_ignore_ascii_case(scheme)));
+        let scheme = url.split(':').next().unwrap_or_default().to_ascii_lowercase();
         Ok(CrawlHead {
-            content: if is_http { RecordContent::Http } else { RecordContent::Other },
+            content: match &*scheme {
+                "http" | "https" => RecordContent::Http,
+                "filedesc" | "dns" | "warcinfo" => RecordContent::Other,
+                // Servers of files send these as they are.
+                _ => RecordContent::Document,
+            },
             media: Some(media),
             id: None,
             url: Some(url),
@@ -121,10 +127,25 @@ mod tests {
     }
 
     #[test]
+    fn what_other_servers_send_is_the_document() {
+        let content = |url: &str| {
+            let line = format!("{url} 1.2.3.4 20141031103200 text/plain 15\n");
+            ArcHead::read(line.as_bytes()).expect("a head").content
+        };
+        assert_eq!(content("HTTPS://a/"), RecordContent::Http);
+        assert_eq!(
+            (content("ftp://a/b"), content("gopher://a/b")),
+            (RecordContent::Document, RecordContent::Document)
+        );
+        assert_eq!((content("dns:a"), content("filedesc://a")), (RecordContent::Other, RecordContent::Other));
+    }
+
+    #[test]
     fn files_without_a_description_are_known_by_a_whole_page() {
         let page = "http://a/b c 1.2.3.4 20141031103200 text/html 3\r\n<p>";
         let version_2 = "http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 3\n<p>\n";
-        for file in [page, version_2, &format!("{page}\n{version_2}")] {
+        let untyped = "http://a/b 1.2.3.4 201410311032 no-type 3\n<p>";
+        for file in [page, version_2, untyped, &format!("{page}\n{version_2}")] {
             assert!(ArcHead::begins_page(file.as_bytes(), true), "{file}");
         }
         // Of what is no more than the beginning of a file the page may go on.

@@ -25,11 +25,12 @@ pub(super) fn with_companions(source: &Source, removed: &[u64], end: Option<u64>
         let digest = |id: &str| xxh3_128(id.as_bytes());
         let id = headers.get("WARC-Record-ID").map(digest);
         let others = headers.all("WARC-Concurrent-To").map(digest);
+        let is = |kind: &str| headers.get("WARC-Type").is_some_and(|said| said.eq_ignore_ascii_case(kind));
         if removed.binary_search(&offset).is_ok() {
             gone.extend(id);
             named.extend(others);
-        } else if let Some(kind @ ("request" | "metadata")) = headers.get("WARC-Type") {
-            let referred = headers.get("WARC-Refers-To").filter(|_| kind == "metadata").map(digest);
+        } else if is("request") || is("metadata") {
+            let referred = headers.get("WARC-Refers-To").filter(|_| is("metadata")).map(digest);
             companions.extend(others.chain(referred).map(|other| (id, Some(other), offset)));
             companions.push((id, None, offset));
         }

@@ -98,12 +98,18 @@ impl RecordHead for WarcHead {
         let length = headers.get("Content-Length").and_then(|length| length.parse().ok());
         let bytes = length.ok_or_else(|| malformed("the header has no Content-Length that is a number"))?;
         let (media, url) = (headers.get("Content-Type"), headers.get("WARC-Target-URI").map(bare));
-        let content = match headers.get("WARC-Type") {
-            _ if url.is_some_and(|url| url.starts_with("dns:")) => RecordContent::Other,
-            Some("response") if media.is_some_and(is_http) => RecordContent::Http,
-            Some("response" | "resource" | "conversion") => RecordContent::Document,
-            Some(_) => RecordContent::Other,
-            None => return Err(malformed("the header has no WARC-Type")),
+        let kind = headers.get("WARC-Type").ok_or_else(|| malformed("the header has no WARC-Type"))?;
+        let is = |name: &str| kind.eq_ignore_ascii_case(name);
+        let begins = |scheme: &str| {
+            url.and_then(|url| url.get(..scheme.len())).is_some_and(|url| url.eq_ignore_ascii_case(scheme))
+        };
+        // What answers a web address is HTTP, whether the record says so or not.
+        let is_http = || media.map_or_else(|| begins("http:") || begins("https:"), is_http);
+        let content = match () {
+            () if begins("dns:") => RecordContent::Other,
+            () if is("response") && is_http() => RecordContent::Http,
+            () if is("response") || is("resource") || is("conversion") => RecordContent::Document,
+            () => RecordContent::Other,
         };
         let (id, date) = (headers.get("WARC-Record-ID"), headers.get("WARC-Date"));
         Ok(CrawlHead { content, media, id, url, date, headers: Some(headers), bytes })
@@ -117,4 +123,29 @@ fn is_http(media: &str) -> bool {
 /// An address without the angle brackets that early writers put around it.
 fn bare(url: &str) -> &str {
     url.strip_prefix('<').and_then(|url| url.strip_suffix('>')).unwrap_or(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_answers_a_web_address_is_http_unless_its_record_says_otherwise() {
+        let content = |headers: &str| {
+            let head = format!("WARC/1.0\r\n{headers}Content-Length: 3\r\n\r\n");
+            WarcHead::read(head.as_bytes()).expect("a head").content
+        };
+        let (web, file) = ("WARC-Target-URI: <http://a/>\r\n", "WARC-Target-URI: ftp://a/\r\n");
+        for (headers, expected) in [
+            (format!("WARC-Type: response\r\n{web}"), RecordContent::Http),
+            (format!("WARC-Type: Response\r\n{web}Content-Type: application/http\r\n"), RecordContent::Http),
+            (format!("WARC-Type: response\r\n{web}Content-Type: text/plain\r\n"), RecordContent::Document),
+            (format!("WARC-Type: response\r\n{file}"), RecordContent::Document),
+            (format!("WARC-Type: resource\r\n{web}"), RecordContent::Document),
+            ("WARC-Type: response\r\nWARC-Target-URI: dns:a\r\n".to_owned(), RecordContent::Other),
+            (format!("WARC-Type: request\r\n{web}"), RecordContent::Other),
+        ] {
+            assert_eq!(content(&headers), expected, "{headers}");
+        }
+    }
 }

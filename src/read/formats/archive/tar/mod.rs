@@ -42,15 +42,21 @@ pub(in crate::read::formats) fn recognise(head: &FileHead) -> Option<(Certainty,
     let certainty = match first {
         Some(TarBlock::Header(_)) => Certainty::Certain,
         _ if head.extension().is_some_and(|end| ENDS.contains(&end)) => Certainty::Named,
-        // One without members is nothing but its end. Other files of zeros are none.
-        Some(TarBlock::Zeros)
-            if head.is_named() && head.is_whole() && head.bytes().iter().all(|byte| *byte == 0) =>
-        {
-            Certainty::Possible
-        }
+        // One without members is nothing but its end. Other files of zeros are what a crash left of them.
+        Some(TarBlock::Zeros) if is_end(head) => Certainty::Possible,
         _ => return None,
     };
     Some((certainty, Format::Tar))
+}
+
+/// How long the end of an archive is, as programs write it.
+const END_BYTES: [usize; 2] = [2 * BLOCK_BYTES, 20 * BLOCK_BYTES];
+
+/// Whether a file whose name says nothing is the end of an archive, and no more.
+fn is_end(head: &FileHead) -> bool {
+    let is_nameless = head.is_named() && head.extension().is_none();
+    let bytes = head.bytes();
+    is_nameless && head.is_whole() && END_BYTES.contains(&bytes.len()) && bytes.iter().all(|byte| *byte == 0)
 }
 
 /// An archive.
