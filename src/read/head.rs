@@ -19,6 +19,8 @@ use crate::remote::ObjectUrl;
 pub(super) const HEAD_BYTES: usize = 8 << 10;
 /// More zeros than an archive of tar has that has no members: its blocks are written by twenties.
 const MOST_ZEROS: usize = 20 * 512 + 1;
+/// How names of files end, in lower case, whose content alone tells what they are.
+const BY_CONTENT: [&str; 8] = ["arc", "mbox", "sgm", "sgml", "trec", "warc", "wet", "xml"];
 /// Bytes looked at for the end of the first line of a text file that begins like JSON.
 const LINE: usize = 4 << 20;
 /// How names of packages end: documents, programs, and numbers.
@@ -105,6 +107,8 @@ pub(super) struct FileHead {
     bytes: Vec<u8>,
     /// Whether that is all of it.
     whole: bool,
+    /// Whether there is something, and nothing of it can be decompressed.
+    lost: bool,
     /// The end of the name, in lower case, without that of the compression.
     extension: Option<String>,
     found: FoundBy,
@@ -145,6 +149,7 @@ impl FileHead {
         let mut head = FileHead {
             bytes,
             whole,
+            lost: false,
             extension,
             found,
             hint,
@@ -163,9 +168,8 @@ impl FileHead {
         head.package = package_kind(&head.bytes);
         match outcome {
             Err(error) if !is_damage(source, &error) => return Err(error),
-            // Of such a file nothing is known but its name: it is counted, as if someone had named it.
-            Err(_) if head.is_empty() && head.extension.is_some() => head.found = FoundBy::Named,
-            _ => {}
+            Err(_) => head.lost = head.is_empty(),
+            Ok(()) => {}
         }
         Ok(head)
     }
@@ -183,6 +187,7 @@ impl FileHead {
         FileHead {
             bytes: content[..length].to_vec(),
             whole: whole && length == content.len(),
+            lost: false,
             extension: extension(Path::new(path)),
             found: FoundBy::Walked,
             hint: FormatHint::default(),
@@ -251,6 +256,12 @@ impl FileHead {
     /// Whether someone named the file.
     pub(super) fn is_named(&self) -> bool {
         self.found == FoundBy::Named
+    }
+
+    /// Whether nothing of the file can be decompressed, and its name is that of a format which content alone tells: it is counted, and not
+    /// passed over as what is no document.
+    pub(super) fn is_lost(&self) -> bool {
+        self.lost && self.extension().is_some_and(|extension| BY_CONTENT.contains(&extension))
     }
 
     /// Whether there is nothing.

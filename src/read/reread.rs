@@ -1,6 +1,6 @@
 //! Reading single records a second time.
 
-use crate::limits::{MAX_PREAMBLE_BYTES, sized};
+use crate::limits::{MAX_PREAMBLE_BYTES, MAX_VALUE_BYTES, sized};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -135,8 +135,8 @@ pub fn file_end(format: Format) -> &'static [u8] {
 }
 
 /// What stands before all records of a file that has a header, or a record that says what the file is: the decompressed bytes up to
-/// its end, a byte order mark and blank rows included. Nothing of a file that has neither. A record that is longer than
-/// [`MAX_PREAMBLE_BYTES`] is none.
+/// its end, a byte order mark and blank rows included. Nothing of a file that has neither. A header that is longer than [`MAX_VALUE_BYTES`]
+/// is none, nor is such a record that is longer than [`MAX_PREAMBLE_BYTES`].
 ///
 /// # Errors
 /// What the system says of the file.
@@ -151,10 +151,11 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
     let mut header = Vec::new();
     loop {
         let more = (header.len() as u64).max(FIRST as u64);
+        // Whether the file has ended, and all of it is there.
         let has_ended = match input.by_ref().take(more).read_to_end(&mut header) {
-            Ok(read) => read == 0,
+            Ok(read) => (read == 0).then_some(true),
             // It costs the records that it meets, and was told with them.
-            Err(error) if is_damage(source, &error) => true,
+            Err(error) if is_damage(source, &error) => Some(false),
             Err(error) => return Err(error),
         };
         // A record that says what a file is says nothing else: it counts as blank.
@@ -167,8 +168,12 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
             let is_one = end <= MAX_PREAMBLE_BYTES && preamble.is_some_and(|is_one| is_one(&header));
             return Ok(if has_header || is_one { header } else { Vec::new() });
         }
-        if has_ended || !has_header && header.len() > MAX_PREAMBLE_BYTES {
-            return Ok(if has_header { header } else { Vec::new() });
+        let most = if has_header { MAX_VALUE_BYTES } else { MAX_PREAMBLE_BYTES };
+        match has_ended {
+            // It is the header, if it is one, and nothing ends its row.
+            Some(is_whole) => return Ok(if has_header && is_whole { header } else { Vec::new() }),
+            None if header.len() > most => return Ok(Vec::new()),
+            None => {}
         }
     }
 }

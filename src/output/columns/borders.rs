@@ -3,9 +3,6 @@
 //! Stores that keep equal stretches of bytes once find the pages of yesterday's file again in today's, though rows before them came or
 //! went. A page of so many bytes would end elsewhere in each of them.
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::table::TableCell;
 use crate::limits::sized;
 
 /// Least and most bytes of the rows of a page. Records are in two columns, as text and as JSON, so a page of either has a mebibyte on
@@ -13,10 +10,12 @@ use crate::limits::sized;
 const PAGE: (usize, usize) = sized((1 << 20, 4 << 20), (64, 256));
 /// Most bytes of the rows of a row group. What is written must not depend on the machine.
 const GROUP: usize = sized(16 << 20, 1 << 10);
+/// Fewer are not worth what a row group says of itself, however small files are to be.
+const LEAST_GROUP: usize = sized(256 << 10, 256);
 
 /// Most bytes of the rows of a row group, where files may not be much larger than a limit.
 pub(in crate::output) fn group_bytes(limit: Option<u64>) -> usize {
-    limit.map_or(GROUP, |limit| usize::try_from(limit).unwrap_or(GROUP).min(GROUP))
+    limit.map_or(GROUP, |limit| usize::try_from(limit).unwrap_or(GROUP).clamp(LEAST_GROUP, GROUP))
 }
 
 /// What ends with a row.
@@ -41,7 +40,7 @@ impl RowBorders {
         RowBorders { page: 0, group: 0, most }
     }
 
-    /// What ends with the next row, of so many bytes.
+    /// What ends with the next row, of a hash of its content and so many bytes.
     pub(super) fn ends(&mut self, mark: u64, bytes: usize) -> Ends {
         self.page += bytes;
         self.group += bytes;
@@ -61,15 +60,6 @@ impl RowBorders {
 fn is_end(held: usize, (least, most): (usize, usize), mark: u64, bytes: usize) -> bool {
     let one_in = ((most - least) / 2 / bytes.max(1)).max(1) as u64;
     held >= most || held >= least && mark <= u64::MAX / one_in
-}
-
-/// What a row is told by, wherever it stands: its longest text.
-pub(super) fn mark(cells: &[TableCell<'_>]) -> u64 {
-    let texts = cells.iter().filter_map(|cell| match cell {
-        TableCell::Text(text) => Some(*text),
-        _ => None,
-    });
-    xxh3_64(texts.max_by_key(|text| text.len()).unwrap_or_default().as_bytes())
 }
 
 #[cfg(test)]
@@ -125,13 +115,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_row_is_told_by_its_longest_text() {
-        let of = |cells: &[TableCell<'_>]| mark(cells);
-        let row = [TableCell::Text("id"), TableCell::Text("a text"), TableCell::Whole(3)];
-        assert_eq!(of(&row), of(&[TableCell::Whole(4), TableCell::Text("a text")]));
-        assert_ne!(of(&row), of(&[TableCell::Text("id"), TableCell::Text("another")]));
     }
 }

@@ -12,8 +12,9 @@ use parquet::errors::{ParquetError, Result as ColumnsResult};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::borders::{Ends, RowBorders, mark};
+use super::borders::{Ends, RowBorders};
 use crate::error::{Error, Result};
 use crate::limits::{REWRITTEN_PAGE_BYTES, sized};
 
@@ -91,6 +92,8 @@ pub(in crate::output) struct TableFile {
     writer: SerializedFileWriter<BufWriter<File>>,
     columns: Vec<HeldCells>,
     borders: RowBorders,
+    /// The column that tells a row.
+    told_by: usize,
     /// Rows of the pages that are held, and those behind them.
     pages: Vec<usize>,
     rows: usize,
@@ -122,12 +125,14 @@ impl TableFile {
             SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties.build()))
         };
         let writer = made().map_err(|error| failed(&path, error))?;
+        let told_by = telling(columns);
         let columns = columns.iter().map(|(_, kind)| HeldCells::new(*kind)).collect();
         Ok(TableFile {
             path,
             writer,
             columns,
             borders: RowBorders::new(group_bytes),
+            told_by,
             pages: Vec::new(),
             rows: 0,
         })
@@ -141,7 +146,7 @@ impl TableFile {
         debug_assert_eq!(cells.len(), self.columns.len());
         let bytes = self.columns.iter_mut().zip(cells).map(|(column, cell)| column.push(*cell)).sum();
         self.rows += 1;
-        match self.borders.ends(mark(cells), bytes) {
+        match self.borders.ends(mark(cells[self.told_by]), bytes) {
             Ends::Nothing => Ok(()),
             Ends::Page => {
                 self.pages.push(std::mem::take(&mut self.rows));
@@ -186,6 +191,21 @@ impl TableFile {
         let TableFile { mut writer, path, .. } = self;
         writer.finish().map_err(|error| failed(&path, error))?;
         std::fs::metadata(&path).map(|made| made.len()).map_err(|e| Error::io(&path, "read", e))
+    }
+}
+
+/// The column that tells a row, wherever it stands: the first of long texts, or else of texts, which is that of ids. Names of files are
+/// the same in all rows.
+fn telling(columns: &[TableColumn]) -> usize {
+    let first_of = |of: CellKind| columns.iter().position(|(_, kind)| *kind == of);
+    first_of(CellKind::LongText).or_else(|| first_of(CellKind::Text)).unwrap_or_default()
+}
+
+/// What a row is told by, of the cell of that column.
+fn mark(cell: TableCell<'_>) -> u64 {
+    match cell {
+        TableCell::Text(text) => xxh3_64(text.as_bytes()),
+        _ => u64::MAX,
     }
 }
 
@@ -381,5 +401,20 @@ impl CellValues {
                 to.typed::<BoolType>().write_batch(&values[some], definition, repetition)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_told_by_its_text_or_its_id() {
+        let (id, text, file) =
+            (("id", CellKind::Text), ("text", CellKind::LongText), ("file", CellKind::Text));
+        assert_eq!((telling(&[id, text, file]), telling(&[("at", CellKind::Whole), id, file])), (1, 1));
+        assert_eq!(telling(&[("at", CellKind::Whole)]), 0);
+        assert_eq!(mark(TableCell::Text("a text")), mark(TableCell::Text("a text")));
+        assert_ne!(mark(TableCell::Text("a text")), mark(TableCell::Text("another")));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
 
-use super::gathering::{Discovery, FoundFile, Gathering, NOTHING};
+use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, is_damage};
 use super::names::NameWish;
 use super::objects::{Reached, reach};
 use super::pattern::matches_of;
@@ -180,6 +180,10 @@ impl Search<'_> {
             Ok(Recognised::Nothing) => self.gathering.found.skipped.push((shown(), NOTHING.to_owned())),
             Ok(Recognised::Foreign(foreign)) => {
                 self.gathering.found.skipped.push((shown(), foreign.reason()));
+            }
+            Err(error) if is_damage(&error) => {
+                self.gathering.unreadable(shown(), &error);
+                return Ok(true);
             }
             // One that may not be read is told as a file is; what ends for a while ends the run.
             Err(error) => match Error::io(&path, "read", error) {

@@ -259,8 +259,10 @@ fn is_markup(content: &[u8], extension: Option<&str>) -> bool {
         let behind = root.strip_prefix(*known).and_then(<[u8]>::first);
         behind.is_some_and(|byte| matches!(byte, b'>' | b'/') || byte.is_ascii_whitespace())
     });
-    let tag = root.split(|byte| *byte == b'>').next().unwrap_or_default();
-    let has_namespace = tag.starts_with(b"<") && memmem::find(tag, b" xmlns").is_some();
+    let is_named = |tag: &&[u8]| matches!(tag, [b'<', b'a'..=b'z' | b'A'..=b'Z' | b'_' | b':', ..]);
+    let tag = memchr::memchr(b'>', root).map(|end| &root[..end]).filter(is_named).unwrap_or_default();
+    let has_namespace =
+        memmem::find_iter(tag, b" xmlns").any(|at| matches!(tag.get(at + 6), Some(b'=' | b':')));
     let has_type = begins.get(..9).is_some_and(|begins| begins.eq_ignore_ascii_case(b"<!DOCTYPE"));
     is_known || has_namespace || has_type || extension == Some("xml") && begins.starts_with(b"<")
 }

@@ -151,9 +151,7 @@ impl Gathering {
 
     /// Notes what cannot be read.
     pub(super) fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
-        let is_damage =
-            error.raw_os_error().is_none() && error.kind() != io::ErrorKind::OutOfMemory && !carries(error);
-        self.damaged += usize::from(is_damage);
+        self.damaged += usize::from(is_damage(error));
         self.found.unreadable.push((path, error.to_string()));
     }
 
@@ -212,6 +210,11 @@ impl Gathering {
         self.found.sources.push(source);
         Ok(())
     }
+}
+
+/// Whether a file cannot be read for what it holds, and not for the system, the memory allowed, or what is between.
+pub(super) fn is_damage(error: &io::Error) -> bool {
+    error.raw_os_error().is_none() && error.kind() != io::ErrorKind::OutOfMemory && !carries(error)
 }
 
 /// A name for what is written of a file in an archive: where it stands there, with a number if another one has that name, or is a

@@ -302,18 +302,29 @@ mod tests {
             assert_eq!((named("a", xml), named("a.xml", xml)), (None, None), "{xml}");
         }
         assert_eq!(named("a.xml", "<!-- c -->\n<rows>"), None);
-        for text in ["<rows> are an element", "a <b xmlns='c'>", "BZh9 is how bzip2 begins"] {
+        for text in [
+            "<rows> are an element",
+            "a <b xmlns='c'>",
+            "<- see how xmlns is used",
+            "<b xmlns hello>",
+            "<< a text, of xmlns= things",
+            "filedesc: what a file is about",
+            "BZh9 is how bzip2 begins",
+        ] {
             assert_eq!(named("a", text), Some(Format::Text), "{text}");
         }
         assert_eq!(named("a.txt", "<!DOCTYPE a> and more"), Some(Format::Text));
     }
 
     #[test]
-    fn what_cannot_be_unpacked_at_all_is_counted_if_it_has_a_name() {
+    fn what_cannot_be_unpacked_at_all_is_counted_if_it_is_called_a_format() {
         let bzip2 = b"BZh91AY&SY\x01\x02\x03\x04 and nothing that follows from it";
-        assert_eq!(format("a.mbox.bz2", bzip2, FoundBy::Walked), format("a.mbox.bz2", bzip2, FoundBy::Named));
-        assert!(format("a.mbox.bz2", bzip2, FoundBy::Walked).is_some());
-        assert_eq!(format("a.bz2", bzip2, FoundBy::Walked), None);
+        let text = Some((Format::Text, Compression::Bzip2));
+        for (name, expected) in
+            [("a.mbox.bz2", text), ("a.txt.bz2", text), ("a.png.bz2", None), ("a.bz2", None)]
+        {
+            assert_eq!(format(name, bzip2, FoundBy::Walked), expected, "{name}");
+        }
     }
 
     #[test]

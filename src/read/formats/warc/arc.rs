@@ -22,6 +22,9 @@ impl ArcHead {
     /// and so many bytes, behind which is nothing or another record.
     pub(super) fn begins_page(bytes: &[u8], are_whole: bool) -> bool {
         let Some((head, behind)) = ArcHead::begins(bytes) else { return false };
+        // What web servers sent begins so, as far as it is there.
+        let begins = &behind[..behind.len().min(b"HTTP/".len())];
+        let is_sent = head.content != RecordContent::Http || b"HTTP/".starts_with(begins);
         let is_sure = head.date.is_some_and(|time| matches!(time.len(), 12 | 14))
             && head.media.is_some_and(|media| media.contains('/') || media == NO_MEDIA);
         let goes_on = match usize::try_from(head.bytes).ok().and_then(|length| behind.get(length..)) {
@@ -31,12 +34,12 @@ impl ArcHead {
             }
             None => !are_whole,
         };
-        is_sure && goes_on
+        is_sure && is_sent && goes_on
     }
 }
 
 /// How the record begins that describes a file.
-const DESCRIPTION: &[u8] = b"filedesc:";
+const DESCRIPTION: &[u8] = b"filedesc://";
 /// What crawlers write where a server did not say of which media type a page is.
 const NO_MEDIA: &str = "no-type";
 /// How addresses begin.
@@ -142,9 +145,9 @@ mod tests {
 
     #[test]
     fn files_without_a_description_are_known_by_a_whole_page() {
-        let page = "http://a/b c 1.2.3.4 20141031103200 text/html 3\r\n<p>";
-        let version_2 = "http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 3\n<p>\n";
-        let untyped = "http://a/b 1.2.3.4 201410311032 no-type 3\n<p>";
+        let page = "http://a/b c 1.2.3.4 20141031103200 text/html 8\r\nHTTP/1.0";
+        let version_2 = "http://a/ 1.2.3.4 20141031103200 text/html 200 x - 3 f.arc 8\nHTTP/1.0\n";
+        let untyped = "ftp://a/b 1.2.3.4 201410311032 no-type 3\n<p>";
         for file in [page, version_2, untyped, &format!("{page}\n{version_2}")] {
             assert!(ArcHead::begins_page(file.as_bytes(), true), "{file}");
         }

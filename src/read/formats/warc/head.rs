@@ -98,18 +98,17 @@ impl RecordHead for WarcHead {
         let length = headers.get("Content-Length").and_then(|length| length.parse().ok());
         let bytes = length.ok_or_else(|| malformed("the header has no Content-Length that is a number"))?;
         let (media, url) = (headers.get("Content-Type"), headers.get("WARC-Target-URI").map(bare));
-        let kind = headers.get("WARC-Type").ok_or_else(|| malformed("the header has no WARC-Type"))?;
-        let is = |name: &str| kind.eq_ignore_ascii_case(name);
         let begins = |scheme: &str| {
             url.and_then(|url| url.get(..scheme.len())).is_some_and(|url| url.eq_ignore_ascii_case(scheme))
         };
         // What answers a web address is HTTP, whether the record says so or not.
         let is_http = || media.map_or_else(|| begins("http:") || begins("https:"), is_http);
-        let content = match () {
-            () if begins("dns:") => RecordContent::Other,
-            () if is("response") && is_http() => RecordContent::Http,
-            () if is("response") || is("resource") || is("conversion") => RecordContent::Document,
-            () => RecordContent::Other,
+        let content = match headers.get("WARC-Type").map(str::to_ascii_lowercase).as_deref() {
+            _ if begins("dns:") => RecordContent::Other,
+            Some("response") if is_http() => RecordContent::Http,
+            Some("response" | "resource" | "conversion") => RecordContent::Document,
+            Some(_) => RecordContent::Other,
+            None => return Err(malformed("the header has no WARC-Type")),
         };
         let (id, date) = (headers.get("WARC-Record-ID"), headers.get("WARC-Date"));
         Ok(CrawlHead { content, media, id, url, date, headers: Some(headers), bytes })

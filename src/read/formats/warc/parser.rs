@@ -86,6 +86,10 @@ impl Parser for CrawlParser {
         let text = match head.content {
             RecordContent::Other => return Err(Refusal::no_text_in("a record about the crawl")),
             RecordContent::Document => payload::text(head.media, content, of, &mut self.text)?,
+            // Of a record that does not say what it is.
+            RecordContent::Http if head.media.is_none() && !content.starts_with(b"HTTP/") => {
+                payload::text(None, content, of, &mut self.text)?
+            }
             RecordContent::Http => {
                 let response = Response::of(content)
                     .ok_or_else(|| Refusal::Malformed("a response without HTTP headers".to_owned()))?;
