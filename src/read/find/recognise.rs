@@ -319,9 +319,10 @@ mod tests {
     #[test]
     fn what_cannot_be_unpacked_at_all_is_counted_if_it_is_called_a_format() {
         let bzip2 = b"BZh91AY&SY\x01\x02\x03\x04 and nothing that follows from it";
-        let text = Some((Format::Text, Compression::Bzip2));
+        let [lines, text] =
+            [Format::JsonLines, Format::Text].map(|format| Some((format, Compression::Bzip2)));
         for (name, expected) in
-            [("a.mbox.bz2", text), ("a.txt.bz2", text), ("a.png.bz2", None), ("a.bz2", None)]
+            [("a.mbox.bz2", lines), ("a.txt.bz2", text), ("a.png.bz2", None), ("a.bz2", None)]
         {
             assert_eq!(format(name, bzip2, FoundBy::Walked), expected, "{name}");
         }

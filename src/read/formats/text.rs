@@ -14,7 +14,7 @@ use crate::read::source::{Source, Unit};
 
 /// Whether a file is plain text.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
-    if head.is_called_text() || head.is_lost() {
+    if head.is_called_text() {
         return Some((Certainty::Named, Format::Text));
     }
     (head.is_named() && head.is_text()).then_some((Certainty::Possible, Format::Text))

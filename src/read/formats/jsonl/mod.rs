@@ -27,7 +27,8 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
         Some("jsonl" | "ndjson" | "json") => Certainty::Certain,
         _ if head.is_json_record() => Certainty::Proven,
         _ if head.has_json_records() => Certainty::Likely,
-        _ if head.is_named() && head.is_empty() => Certainty::Likely,
+        // Nothing is known of it, and a line is as good as anything to be refused at.
+        _ if head.is_named() && head.is_empty() || head.is_lost() => Certainty::Likely,
         _ => return None,
     };
     Some((certainty, Format::JsonLines))

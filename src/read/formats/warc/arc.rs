@@ -152,15 +152,17 @@ mod tests {
             assert!(ArcHead::begins_page(file.as_bytes(), true), "{file}");
         }
         // Of what is no more than the beginning of a file the page may go on.
-        let beginning = "http://a/b 1.2.3.4 20141031103200 text/html 15\n<p>";
+        let beginning = "http://a/b 1.2.3.4 20141031103200 text/html 15\nHTTP/1.0";
         assert!(ArcHead::begins_page(beginning.as_bytes(), false));
         for other in [
             beginning,
-            "http://a/b 1.2.3.4 20141031103200 text/html 3",
-            "http://a/b 1.2.3.4 20141031103200 text/html 3\n<p> and more",
-            "http://a/b 1.2.3.4 20141031 text/html 3\n<p>",
-            "http://a/b 1.2.3.4 20141031103200 html 3\n<p>",
-            "see http://a/b 1.2.3.4 20141031103200 text/html 3\n<p>",
+            "http://a/b 1.2.3.4 20141031103200 text/html 8",
+            "http://a/b 1.2.3.4 20141031103200 text/html 8\nHTTP/1.0 and more",
+            "http://a/b 1.2.3.4 20141031103200 text/html 3\n<p>",
+            "http://a/b 1.2.3.4 20141031103200 text/html 0\nhttp://a/c 1.2.3.4 20141031103200 text/html 0\n",
+            "http://a/b 1.2.3.4 20141031 text/html 8\nHTTP/1.0",
+            "http://a/b 1.2.3.4 20141031103200 html 8\nHTTP/1.0",
+            "see http://a/b 1.2.3.4 20141031103200 text/html 8\nHTTP/1.0",
             "http://a/b\n<p>",
         ] {
             assert!(!ArcHead::begins_page(other.as_bytes(), true), "{other}");
