@@ -11,7 +11,7 @@ use super::bytes::open_unknown;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
 use super::payload::{PackageKind, begins_package, holds_program, package_kind};
 use super::source::Source;
-use super::windowed::is_damage;
+use super::windowed::packing_is_damaged;
 use crate::limits::MAX_METADATA_BYTES;
 use crate::remote::ObjectUrl;
 
@@ -167,7 +167,7 @@ impl FileHead {
         }
         head.package = package_kind(&head.bytes);
         match outcome {
-            Err(error) if !is_damage(source, &error) => return Err(error),
+            Err(error) if !packing_is_damaged(source, &error) => return Err(error),
             Err(_) => head.lost = head.is_empty(),
             Ok(()) => {}
         }

@@ -12,7 +12,7 @@ use super::format::{Compression, Format};
 use super::formats::codec;
 use super::record::{Record, Refusal, utf8};
 use super::source::Source;
-use super::windowed::is_damage;
+use super::windowed::packing_is_damaged;
 use super::{BLOCK, BOM};
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -155,7 +155,7 @@ pub fn file_header(source: &Source) -> io::Result<Vec<u8>> {
         let has_ended = match input.by_ref().take(more).read_to_end(&mut header) {
             Ok(read) => (read == 0).then_some(true),
             // It costs the records that it meets, and was told with them.
-            Err(error) if is_damage(source, &error) => Some(false),
+            Err(error) if packing_is_damaged(source, &error) => Some(false),
             Err(error) => return Err(error),
         };
         // A record that says what a file is says nothing else: it counts as blank.

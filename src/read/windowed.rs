@@ -188,7 +188,7 @@ pub(super) fn carries(error: &io::Error) -> bool {
 }
 
 /// Whether an error says that compressed data is damaged.
-pub(super) fn is_damage(source: &Source, error: &io::Error) -> bool {
+pub(super) fn packing_is_damaged(source: &Source, error: &io::Error) -> bool {
     source.compression != Compression::None && error.raw_os_error().is_none() && !carries(error)
 }
 

@@ -163,19 +163,20 @@ fn gone() -> io::Error {
 
 /// What a thread does: compresses one block after the other, until no more come.
 fn pack_blocks(taken: &Mutex<Receiver<GzipBlock>>) {
-    let mut compress = Compress::new(Compression::default(), false);
     loop {
         let block = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(block) = block else { return };
-        let packed = pack_block(&mut compress, &block);
+        let packed = pack_block(&block);
         // Nobody waits for it if writing failed.
         let _ = block.answer.send(packed);
     }
 }
 
 /// Compresses a block to where a byte ends, so that the next one can follow.
-fn pack_block(compress: &mut Compress, block: &GzipBlock) -> io::Result<PackedBlock> {
-    compress.reset();
+fn pack_block(block: &GzipBlock) -> io::Result<PackedBlock> {
+    // A compressor that was reset finds other matches than a new one: what it compressed before stays in its window,
+    // and then the bytes depend on which thread took which blocks.
+    let mut compress = Compress::new(Compression::default(), false);
     let (before, bytes) = block.bytes.split_at(block.before);
     if !before.is_empty() {
         compress.set_dictionary(before)?;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
 
-use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, is_damage};
+use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, file_is_damaged};
 use super::names::NameWish;
 use super::objects::{Reached, reach};
 use super::pattern::matches_of;
@@ -181,7 +181,7 @@ impl Search<'_> {
             Ok(Recognised::Foreign(foreign)) => {
                 self.gathering.found.skipped.push((shown(), foreign.reason()));
             }
-            Err(error) if is_damage(&error) => {
+            Err(error) if file_is_damaged(&error) => {
                 self.gathering.unreadable(shown(), &error);
                 return Ok(true);
             }

@@ -151,7 +151,7 @@ impl Gathering {
 
     /// Notes what cannot be read.
     pub(super) fn unreadable(&mut self, path: PathBuf, error: &io::Error) {
-        self.damaged += usize::from(is_damage(error));
+        self.damaged += usize::from(file_is_damaged(error));
         self.found.unreadable.push((path, error.to_string()));
     }
 
@@ -213,7 +213,7 @@ impl Gathering {
 }
 
 /// Whether a file cannot be read for what it holds, and not for the system, the memory allowed, or what is between.
-pub(super) fn is_damage(error: &io::Error) -> bool {
+pub(super) fn file_is_damaged(error: &io::Error) -> bool {
     error.raw_os_error().is_none() && error.kind() != io::ErrorKind::OutOfMemory && !carries(error)
 }
 
