@@ -464,6 +464,7 @@
 //! - `flow/second_collision/members.rs` - the sets that have them, read again and sent
 //! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
+//! - `flow/measuring/by_leader.rs` - candidates that several processes leave to process 0
 //! - `flow/measuring/beside_stored.rs` - candidates with stored contents, brought to one worker for each content
 //! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come
 //! - `flow/memory/mod.rs` - what is held in memory, and what goes to disk

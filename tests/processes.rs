@@ -11,7 +11,7 @@ use crate::support::methods::{METHODS, collection};
 use crate::support::oracle::Doc;
 use crate::support::outputs::{alike_in_all, assert_same, figures, written};
 use crate::support::program::Dir;
-use crate::support::texts::{gzip, line, pages, words, zst};
+use crate::support::texts::{Random, gzip, line, near_copies_among, pages, words, zst};
 
 /// Processes and workers of each; the plainest is what the others are held against.
 const SHAPES: [Shape; 4] = [(1, 2), (2, 1), (3, 1), (4, 2)];
@@ -132,6 +132,37 @@ fn families_of_pages() {
     ] {
         let output = alike_in_all(&dir, &format!("in {flags}"), &SHAPES);
         assert!(rows(&output, "duplicates.jsonl") > 200, "{flags}");
+    }
+}
+
+/// Where each worker has very many candidates for each document, process 0 measures them as it forms clusters; where there are fewer, or
+/// all pairs are asked for, all workers do. Beside them near-copies in mass, a hot group. Clusters and counts are the same.
+#[test]
+fn pages_alike_by_the_million_pairs_are_left_to_process_0() {
+    let dir = Dir::new();
+    let mut random = Random(77);
+    let mut texts = Vec::new();
+    for site in 0..3 {
+        for page in 0..300 {
+            let own: Vec<String> =
+                (0..30 + page % 31).map(|_| format!("p{}", random.below(1 << 30))).collect();
+            texts.push(format!("{} {}", words(1000 * (site + 1), 92), own.join(" ")));
+        }
+    }
+    let docs = Doc::all(&near_copies_among(texts, &mut random));
+    for (at, part) in docs.chunks(docs.len().div_ceil(5)).enumerate() {
+        dir.write(&format!("in/{at}.jsonl"), Doc::jsonl(part));
+    }
+    for clustering in ["guarantee", "transitive"] {
+        for (more, left) in [("", true), ("--pairs", false), ("--keep longest", true), ("--memory 64M", true)]
+        {
+            let flags = format!("in --threshold 0.5 --clustering {clustering} {more}");
+            let output = alike_in_all(&dir, &flags, &[(2, 1), (4, 2)]);
+            assert!(rows(&output, "duplicates.jsonl") > 1000, "{flags}");
+            let ran = done(&dir, (2, 1), &format!("dedup {flags} --dry-run --profile"));
+            assert!(ran.stderr.contains("CollideIndexed"), "{flags}: {}", ran.stderr);
+            assert_eq!(!ran.stderr.contains("Verify"), left, "{flags}: {}", ran.stderr);
+        }
     }
 }
 

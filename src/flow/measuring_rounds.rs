@@ -71,23 +71,29 @@ pub fn in_rounds(
 /// Whether sets are needed only until their candidates are measured, and all texts can be read again here. Other
 /// processes are not asked: what they hold of sets is bounded by what crosses.
 pub fn may_be_divided(run: &RunParts) -> bool {
-    run.context.config.cluster.clustering == Clustering::Guarantee && may_be_measured_later(run)
+    is_alone(run)
+        && run.context.config.cluster.clustering == Clustering::Guarantee
+        && may_be_measured_later(run)
 }
 
-/// Whether clusters can be formed of candidates that are measured only then.
+/// Whether clusters can be formed of candidates that are measured only then: process 0, which forms them, can read all texts.
 pub fn may_be_measured_later(run: &RunParts) -> bool {
-    run.sets.stored().is_none() && can_be_divided(run)
+    run.sets.stored().is_none() && are_links_all(run)
 }
 
 /// The same of a load into a collection that holds no text yet: what its clusters need are links, unless there are hot groups.
 pub fn is_first_load(run: &RunParts) -> bool {
-    run.sets.stored().is_some() && run.documents.catalogue.base() == 0 && can_be_divided(run)
+    is_alone(run) && run.sets.stored().is_some() && run.documents.catalogue.base() == 0 && are_links_all(run)
 }
 
-fn can_be_divided(run: &RunParts) -> bool {
+fn is_alone(run: &RunParts) -> bool {
+    run.context.topology.processes() == 1
+}
+
+/// Whether what two documents share is known of their sets, and says all of whether they are linked.
+fn are_links_all(run: &RunParts) -> bool {
     let context = &run.context;
-    context.topology.processes() == 1
-        && context.measured_on_sets()
+    context.measured_on_sets()
         && context.rule.is_some_and(AcceptanceRule::is_sized)
         && context.cap_of_keys() == 0
 }

@@ -20,12 +20,13 @@ use crate::flow::context::RunContext;
 use crate::flow::distributed::exchange_all::{PATIENCE, wait};
 use crate::flow::distributed::gather_bits::gather_bits;
 use crate::flow::distributed::gather_to_leader::gather_to_leader;
-use crate::flow::distributed::remote_candidates::bring_to_sets;
+use crate::flow::distributed::remote_candidates::{drop_unlike_remote, move_to_larger};
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::settling_rows::share_settling;
 use crate::flow::document_sets::{DocumentSets, Prefixes};
 use crate::flow::intake::Intake;
 use crate::flow::measuring::beside_stored::bring_to_stored;
+use crate::flow::measuring::by_leader::leave_to_leader;
 use crate::flow::measuring::in_order::measure_in_order;
 use crate::flow::measuring::portions::{divide, may_divide};
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
@@ -256,11 +257,22 @@ fn measuring_phase(
         let alike = drop_unlike(&run.sets, stored, &candidates.borrow());
         alike.map_or_else(|error| status.fail(error), |alike| drop(candidates.replace(alike)));
     }
-    if context.topology.processes() > 1 && context.measured_on_sets() {
-        bring_to_sets(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
+    let among_processes = context.topology.processes() > 1 && context.measured_on_sets();
+    if among_processes {
+        drop_unlike_remote(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
     }
     let (own_hot, in_hot_groups) = members(run, &hot_groups);
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
+    if among_processes {
+        let left = leave_to_leader(worker, run, &candidates).unwrap_or_else(|error| {
+            status.fail(error);
+            false
+        });
+        if left {
+            return;
+        }
+        move_to_larger(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
+    }
     if may_divide(run) {
         let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
         gather_bits(worker, context, &hot, &own_hot);

@@ -16,8 +16,11 @@ use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::{Candidate, Sent, Wanted};
 
-/// Leaves each worker with the candidates that its process is to measure.
-pub fn bring_to_sets(
+/// Drops the candidates that signatures tell apart, also where another process has one of the two.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn drop_unlike_remote(
     worker: &mut Worker,
     sets: &DocumentSets,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
@@ -28,7 +31,7 @@ pub fn bring_to_sets(
         let kept = keep(sets, &candidates.borrow(), |candidate| may_be_alike(sets, &signatures, candidate))?;
         candidates.replace(kept);
     }
-    move_to_larger(worker, sets, candidates)
+    Ok(())
 }
 
 /// The signatures of those documents of candidates that other processes have read.
@@ -98,8 +101,12 @@ fn may_be_alike(sets: &DocumentSets, signatures: &Sets, candidate: &Candidate) -
     Ok(sets.may_be_alike((low, of(low, &mut x)?), (high, of(high, &mut y)?)))
 }
 
-/// Moves candidates between processes to the owner of the larger set, so that it is the smaller one that is sent there.
-fn move_to_larger(
+/// Leaves each worker with the candidates that its process is to measure: they move between processes to the owner of the larger
+/// set, so that it is the smaller one that is sent there.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn move_to_larger(
     worker: &mut Worker,
     sets: &DocumentSets,
     candidates: &Rc<RefCell<Pile<Candidate>>>,

@@ -1,6 +1,7 @@
-//! Candidates measured where all texts of a run can be read by all of its workers: each worker takes whole components of
-//! them, reads their texts again in order, and forgets a set when its last pair has been measured.
+//! Candidates measured where one process can read all texts of a run: each worker takes whole components of them, reads their texts
+//! again in order, and forgets a set when its last pair has been measured; or all are left to where clusters are formed.
 
 pub mod beside_stored;
+pub mod by_leader;
 pub mod in_order;
 pub mod portions;

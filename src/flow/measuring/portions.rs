@@ -25,8 +25,13 @@ const UNEVEN: u64 = 20;
 /// Bytes that dividing and measuring take for each document of the run, and for each candidate.
 const BYTES: (u64, u64) = (32, 8);
 
-/// Whether candidates may be divided: all workers can read texts again in order.
+/// Whether candidates of a process that works alone may be divided: all workers can read texts again in order.
 pub fn may_divide(run: &RunParts) -> bool {
+    run.context.topology.processes() == 1 && are_read_in_order(run)
+}
+
+/// Whether each worker of a process that forms clusters can read texts again, in the order they stand in.
+pub fn are_read_in_order(run: &RunParts) -> bool {
     let may_be = are_apart(run) || may_be_measured_later(run);
     // Stored documents have no texts to be read in order.
     may_be && may_each_read(run) && !run.documents.are_replayed()
@@ -76,7 +81,8 @@ pub fn divide(
     run.divided.get().copied().unwrap_or(Division::Anyhow)
 }
 
-fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
+/// Hands in all candidates of the run, which are in memory, to be measured as clusters are formed.
+pub fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
     run.collector.add_unmeasured(candidates.held().unwrap_or_default().to_vec());
 }
 
@@ -98,14 +104,19 @@ fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) ->
 /// Whether so many documents are candidates of each other that most links say nothing: a document joins one that stays.
 fn is_dense(candidates: &[Candidate]) -> bool {
     let mut docs = Vec::new();
-    let ends = candidates.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
-    ends.for_each(|doc| set(&mut docs, doc));
+    mark(&mut docs, candidates);
     let docs: usize = docs.iter().map(|word: &u64| word.count_ones() as usize).sum();
     candidates.len() > DENSE * docs
 }
 
+/// Sets the bits of the documents of candidates.
+pub fn mark(docs: &mut Vec<u64>, candidates: &[Candidate]) {
+    let ends = candidates.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
+    ends.for_each(|doc| set(docs, doc));
+}
+
 /// Whether so many candidates may be measured as clusters are formed.
-fn may_be_together(run: &RunParts, candidates: usize) -> bool {
+pub fn may_be_together(run: &RunParts, candidates: usize) -> bool {
     may_be_measured_later(run)
         && !run.context.pairs
         && run.documents.ignored().is_none()

@@ -1,0 +1,102 @@
+//! Candidates that several processes leave to process 0, the leader, which measures them as it forms clusters.
+//!
+//! Where pages are alike by the million pairs it measures so few of them that it is done before all processes have measured all.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use timely::worker::Worker;
+
+use crate::error::Result;
+use crate::flow::distributed::exchange_all::exchange_all;
+use crate::flow::measuring::portions::{are_read_in_order, hand_in, mark, may_be_together, send};
+use crate::flow::memory::budget::Share;
+use crate::flow::memory::spill::Pile;
+use crate::flow::records::Candidate;
+use crate::flow::run::{Division, RunParts};
+use crate::limits::sized;
+
+/// More candidates than this for each worker and each document of its own are left to process 0. Where there are little more, it takes
+/// up to twice as long as many processes would; where there are many more, half as long as two.
+const LEFT: u64 = sized(40, 0);
+
+/// What a worker tells of its candidates.
+type Told = (bool, u64, u64);
+
+/// Leaves all candidates to process 0, if each worker would have very many for each document of its own. Whether it did; every worker
+/// of a run of several processes calls it at the same place.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn leave_to_leader(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: &Rc<RefCell<Pile<Candidate>>>,
+) -> Result<bool> {
+    let all = tell(worker, run, &candidates.borrow())?;
+    let leaves = worker.index() == 0 && may_be_left(run, &all);
+    if !hear(worker, run, leaves) {
+        return Ok(false);
+    }
+    run.divided.get_or_init(|| Division::Together);
+    let own = candidates.replace(run.context.memory.pile(Share::Candidates));
+    send(worker, run, &own, |_| 0, candidates);
+    if worker.index() == 0 {
+        hand_in(run, &candidates.replace(run.context.memory.pile(Share::Candidates)));
+    }
+    Ok(true)
+}
+
+/// Tells worker 0 whether candidates can be measured later as far as this one knows, how many it has, and of how many documents.
+/// Worker 0 is given what all have told.
+fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Told>> {
+    let mut docs = Vec::new();
+    candidates.each_slice(|some| {
+        mark(&mut docs, some);
+        Ok(())
+    })?;
+    let docs = docs.iter().map(|word: &u64| u64::from(word.count_ones())).sum();
+    let own = (are_read_in_order(run), candidates.len() as u64, docs);
+    let all: Rc<RefCell<Vec<Told>>> = Rc::default();
+    let taken = Rc::clone(&all);
+    exchange_all(
+        worker,
+        &run.context,
+        std::iter::once(Ok(vec![own])),
+        |_| 0,
+        move |some| {
+            taken.borrow_mut().extend(some);
+            Ok(())
+        },
+    );
+    Ok(all.take())
+}
+
+/// Whether the candidates that all workers have told of are left to process 0, and fit there. A document counts with each worker that
+/// has candidates of it: the more workers there are to measure, the more is left to them.
+fn may_be_left(run: &RunParts, told: &[Told]) -> bool {
+    let (all, docs) = told.iter().fold((0, 0), |(all, docs), told| (all + told.1, docs + told.2));
+    let most = run.context.memory.budget.part(Share::Candidates) / size_of::<Candidate>() as u64;
+    told.iter().all(|(may_be, ..)| *may_be)
+        && all > LEFT * docs
+        && all <= most
+        && may_be_together(run, all as usize)
+}
+
+/// What worker 0 has decided, in every worker.
+fn hear(worker: &mut Worker, run: &RunParts, leaves: bool) -> bool {
+    let answers = if leaves { (0..run.context.topology.all() as u64).collect() } else { Vec::new() };
+    let heard = Rc::new(Cell::new(false));
+    let taken = Rc::clone(&heard);
+    exchange_all(
+        worker,
+        &run.context,
+        std::iter::once(Ok(answers)),
+        |to: &u64| *to,
+        move |_| {
+            taken.set(true);
+            Ok(())
+        },
+    );
+    heard.get()
+}
