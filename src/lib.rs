@@ -462,7 +462,7 @@
 //! - `flow/second_collision/keys.rs` - which keys these are
 //! - `flow/second_collision/spared.rs` - members of hot groups that need not collide again
 //! - `flow/second_collision/members.rs` - the sets that have them, read again and sent
-//! - `flow/measuring/mod.rs` - candidates measured where every worker can read every text
+//! - `flow/measuring/mod.rs` - candidates measured where one process can read all texts
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
 //! - `flow/measuring/by_leader.rs` - candidates that several processes leave to process 0
 //! - `flow/measuring/beside_stored.rs` - candidates with stored contents, brought to one worker for each content

@@ -9,22 +9,29 @@ use timely::worker::Worker;
 
 use crate::error::Result;
 use crate::flow::distributed::exchange_all::exchange_all;
-use crate::flow::measuring::portions::{are_read_in_order, hand_in, mark, may_be_together, send};
+use crate::flow::measuring::portions::{hand_in, mark, may_be_read_in_order, may_be_together, send};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 use crate::flow::run::{Division, RunParts};
 use crate::limits::sized;
 
-/// More candidates than this for each worker and each document of its own are left to process 0. Where there are little more, it takes
-/// up to twice as long as many processes would; where there are many more, half as long as two.
-const LEFT: u64 = sized(40, 0);
+/// More candidates a document than this for each process are left to process 0. Where there are little more, it takes up to twice as long
+/// as many processes would; where there are many more, half as long as two.
+const LEFT: u64 = sized(40, 2);
 
 /// What a worker tells of its candidates.
-type Told = (bool, u64, u64);
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+struct Told {
+    /// Whether they can be measured later, as far as it knows.
+    may_be_left: bool,
+    candidates: u64,
+    /// Documents that it has candidates of.
+    docs: u64,
+}
 
-/// Leaves all candidates to process 0, if each worker would have very many for each document of its own. Whether it did; every worker
-/// of a run of several processes calls it at the same place.
+/// Leaves all candidates to process 0, if there are very many a document for each process. Whether it did; every worker of a run of
+/// several processes calls it at the same place.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] of a spill file.
@@ -33,6 +40,10 @@ pub fn leave_to_leader(
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
 ) -> Result<bool> {
+    // A load keeps all links.
+    if run.sets.stored().is_some() {
+        return Ok(false);
+    }
     let all = tell(worker, run, &candidates.borrow())?;
     let leaves = worker.index() == 0 && may_be_left(run, &all);
     if !hear(worker, run, leaves) {
@@ -41,22 +52,25 @@ pub fn leave_to_leader(
     run.divided.get_or_init(|| Division::Together);
     let own = candidates.replace(run.context.memory.pile(Share::Candidates));
     send(worker, run, &own, |_| 0, candidates);
+    drop(own);
     if worker.index() == 0 {
         hand_in(run, &candidates.replace(run.context.memory.pile(Share::Candidates)));
     }
     Ok(true)
 }
 
-/// Tells worker 0 whether candidates can be measured later as far as this one knows, how many it has, and of how many documents.
-/// Worker 0 is given what all have told.
+/// Tells worker 0 of the candidates of this one. Worker 0 is given what all have told.
 fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Told>> {
     let mut docs = Vec::new();
     candidates.each_slice(|some| {
         mark(&mut docs, some);
         Ok(())
     })?;
-    let docs = docs.iter().map(|word: &u64| u64::from(word.count_ones())).sum();
-    let own = (are_read_in_order(run), candidates.len() as u64, docs);
+    let own = Told {
+        may_be_left: may_be_read_in_order(run),
+        candidates: candidates.len() as u64,
+        docs: docs.iter().map(|word: &u64| u64::from(word.count_ones())).sum(),
+    };
     let all: Rc<RefCell<Vec<Told>>> = Rc::default();
     let taken = Rc::clone(&all);
     exchange_all(
@@ -72,13 +86,14 @@ fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Re
     Ok(all.take())
 }
 
-/// Whether the candidates that all workers have told of are left to process 0, and fit there. A document counts with each worker that
-/// has candidates of it: the more workers there are to measure, the more is left to them.
+/// Whether the candidates that all workers have told of are left to process 0, and fit there. A worker has candidates of nearly all
+/// documents that have very many, so each of these is counted once by each worker.
 fn may_be_left(run: &RunParts, told: &[Told]) -> bool {
-    let (all, docs) = told.iter().fold((0, 0), |(all, docs), told| (all + told.1, docs + told.2));
+    let all = told.iter().map(|told| told.candidates).sum::<u64>();
+    let docs = told.iter().map(|told| told.docs).sum::<u64>();
     let most = run.context.memory.budget.part(Share::Candidates) / size_of::<Candidate>() as u64;
-    told.iter().all(|(may_be, ..)| *may_be)
-        && all > LEFT * docs
+    told.iter().all(|told| told.may_be_left)
+        && all * run.context.topology.workers() as u64 > LEFT * docs
         && all <= most
         && may_be_together(run, all as usize)
 }

@@ -27,11 +27,11 @@ const BYTES: (u64, u64) = (32, 8);
 
 /// Whether candidates of a process that works alone may be divided: all workers can read texts again in order.
 pub fn may_divide(run: &RunParts) -> bool {
-    run.context.topology.processes() == 1 && are_read_in_order(run)
+    run.context.topology.processes() == 1 && may_be_read_in_order(run)
 }
 
 /// Whether each worker of a process that forms clusters can read texts again, in the order they stand in.
-pub fn are_read_in_order(run: &RunParts) -> bool {
+pub fn may_be_read_in_order(run: &RunParts) -> bool {
     let may_be = are_apart(run) || may_be_measured_later(run);
     // Stored documents have no texts to be read in order.
     may_be && may_each_read(run) && !run.documents.are_replayed()
@@ -83,7 +83,8 @@ pub fn divide(
 
 /// Hands in all candidates of the run, which are in memory, to be measured as clusters are formed.
 pub fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
-    run.collector.add_unmeasured(candidates.held().unwrap_or_default().to_vec());
+    let held = candidates.held().expect("whoever decides that they are handed in has seen that they fit");
+    run.collector.add_unmeasured(held.to_vec());
 }
 
 /// How all candidates are divided, and the worker that takes each document of one; none where each has some.
