@@ -22,7 +22,7 @@ const LEFT: u64 = sized(40, 2);
 
 /// What a worker tells of its candidates.
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
-struct Told {
+struct OwnCandidates {
     /// Whether they can be measured later, as far as it knows.
     may_be_left: bool,
     candidates: u64,
@@ -60,18 +60,18 @@ pub fn leave_to_leader(
 }
 
 /// Tells worker 0 of the candidates of this one. Worker 0 is given what all have told.
-fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<Told>> {
+fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<OwnCandidates>> {
     let mut docs = Vec::new();
     candidates.each_slice(|some| {
         mark(&mut docs, some);
         Ok(())
     })?;
-    let own = Told {
+    let own = OwnCandidates {
         may_be_left: may_be_read_in_order(run),
         candidates: candidates.len() as u64,
         docs: docs.iter().map(|word: &u64| u64::from(word.count_ones())).sum(),
     };
-    let all: Rc<RefCell<Vec<Told>>> = Rc::default();
+    let all: Rc<RefCell<Vec<OwnCandidates>>> = Rc::default();
     let taken = Rc::clone(&all);
     exchange_all(
         worker,
@@ -88,7 +88,7 @@ fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Re
 
 /// Whether the candidates that all workers have told of are left to process 0, and fit there. A worker has candidates of nearly all
 /// documents that have very many, so each of these is counted once by each worker.
-fn may_be_left(run: &RunParts, told: &[Told]) -> bool {
+fn may_be_left(run: &RunParts, told: &[OwnCandidates]) -> bool {
     let all = told.iter().map(|told| told.candidates).sum::<u64>();
     let docs = told.iter().map(|told| told.docs).sum::<u64>();
     let most = run.context.memory.budget.part(Share::Candidates) / size_of::<Candidate>() as u64;
