@@ -135,8 +135,8 @@ fn families_of_pages() {
     }
 }
 
-/// Where each worker has very many candidates for each document, process 0 measures them as it forms clusters; where there are fewer, or
-/// all pairs are asked for, all workers do. Beside them near-copies in mass, a hot group. Clusters and counts are the same.
+/// Where there are very many candidates a document for each process, process 0 measures them as it forms clusters; where there are fewer,
+/// or all pairs are asked for, all workers do. Beside them near-copies in mass, a hot group. Clusters and counts are the same.
 #[test]
 fn pages_alike_by_the_million_pairs_are_left_to_process_0() {
     let dir = Dir::new();

@@ -86,7 +86,8 @@ pub fn is_first_load(run: &RunParts) -> bool {
     is_alone(run) && run.sets.stored().is_some() && run.documents.catalogue.base() == 0 && are_links_all(run)
 }
 
-fn is_alone(run: &RunParts) -> bool {
+/// Whether this process works alone.
+pub fn is_alone(run: &RunParts) -> bool {
     run.context.topology.processes() == 1
 }
 

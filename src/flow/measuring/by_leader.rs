@@ -49,11 +49,11 @@ pub fn leave_to_leader(
     if !hear(worker, run, leaves) {
         return Ok(false);
     }
-    run.divided.get_or_init(|| Division::Together);
     let own = candidates.replace(run.context.memory.pile(Share::Candidates));
     send(worker, run, &own, |_| 0, candidates);
     drop(own);
     if worker.index() == 0 {
+        run.divided.get_or_init(|| Division::Together);
         hand_in(run, &candidates.replace(run.context.memory.pile(Share::Candidates)));
     }
     Ok(true)

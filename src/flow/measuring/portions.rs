@@ -10,7 +10,9 @@ use crate::document::Doc;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::exchange_all;
 use crate::flow::document_sets::DOCUMENT;
-use crate::flow::measuring_rounds::{is_first_load, may_be_divided, may_be_measured_later, may_each_read};
+use crate::flow::measuring_rounds::{
+    is_alone, is_first_load, may_be_divided, may_be_measured_later, may_each_read,
+};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::set;
 use crate::flow::memory::spill::{Pile, SLICE};
@@ -27,7 +29,7 @@ const BYTES: (u64, u64) = (32, 8);
 
 /// Whether candidates of a process that works alone may be divided: all workers can read texts again in order.
 pub fn may_divide(run: &RunParts) -> bool {
-    run.context.topology.processes() == 1 && may_be_read_in_order(run)
+    is_alone(run) && may_be_read_in_order(run)
 }
 
 /// Whether each worker of a process that forms clusters can read texts again, in the order they stand in.
