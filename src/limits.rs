@@ -6,6 +6,13 @@ pub(crate) const fn sized<T: Copy>(usual: T, tiny: T) -> T {
     if cfg!(alike_tiny) { tiny } else { usual }
 }
 
+/// A test that goes through all cases takes one in `few`, and each of them with `ALIKE_FULL`.
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "how much is tested is no setting")]
+pub(crate) fn stride(few: usize) -> usize {
+    if std::env::var_os("ALIKE_FULL").is_some() { 1 } else { few }
+}
+
 /// Longest line or plain-text document accepted by default, in bytes; a longer one is refused and counted.
 pub const MAX_RECORD_BYTES: usize = 16 << 20;
 /// Of so many bytes that a record may have, one may be a word: as many as there are to a word of prose.

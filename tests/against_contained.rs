@@ -182,7 +182,7 @@ fn random_collections() {
 /// A quarter of all cases.
 fn some_random_collections(seed: u8) {
     let config = ProptestConfig {
-        cases: if full() { 1250 } else { 300 },
+        cases: if full() { 1250 } else { 120 },
         max_shrink_iters: 300,
         failure_persistence: None,
         ..ProptestConfig::default()

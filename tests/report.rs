@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::support::corpora::stride;
 use crate::support::job::done;
 use crate::support::page::{number, rows, tables, without_command};
 use crate::support::program::Dir;
@@ -116,7 +117,7 @@ fn other_thresholds_are_what_other_runs_find() {
         let told = rows(&tables, "Threshold by threshold");
         let names: Vec<&str> = told.keys().copied().collect();
         assert_eq!(names, ["0.63", "0.65", "0.7", "0.75", "0.8 (this run)", "0.85", "0.9", "0.95"]);
-        for (name, row) in told {
+        for (name, row) in told.into_iter().skip(flags.len() % stride(2)).step_by(stride(2)) {
             let threshold = name.split(' ').next().unwrap();
             let output = dir
                 .output(&format!("in {flags} --threshold {threshold} --pairs -q"), &format!("at{threshold}"));

@@ -13,8 +13,9 @@ use alike::error::Error;
 use alike::storage::Storage;
 
 use crate::support::PAGE;
+use crate::support::corpora::stride;
 use crate::support::history::{Bench, Load, Op, config};
-use crate::support::seen::{Seen, expected, stride, try_seen};
+use crate::support::seen::{Seen, expected, try_seen};
 use crate::support::upkeep::{findings, first, load, put, squeeze};
 
 /// A small collection: one large run and the runs of a load, change logs, and the manifests of two commits.

@@ -198,6 +198,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn what_is_merged_is_what_was_counted(parts: Vec<BTreeMap<String, u32>>, disk: u8) {
             let folder = tempfile::tempdir().expect("a folder");

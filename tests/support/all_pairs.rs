@@ -1,21 +1,21 @@
 //! What is alike by comparing each text with all others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// All pairs with a resemblance of so much, by comparing all.
+/// All pairs with a resemblance of so much, by counting what each text shares with each other.
 pub(crate) fn alike_pairs(texts: &BTreeMap<usize, String>, threshold: &str) -> Vec<(usize, usize)> {
     let millionths = (threshold.parse::<f64>().unwrap() * 1e6).round() as usize;
     let sets: Vec<(usize, Vec<u64>)> = texts.iter().map(|(id, text)| (*id, shingles(text))).collect();
+    let mut holders: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, (_, set)) in sets.iter().enumerate() {
+        set.iter().for_each(|shingle| holders.entry(*shingle).or_default().push(at));
+    }
     let mut pairs = Vec::new();
     for (at, (a, of_a)) in sets.iter().enumerate() {
-        for (b, of_b) in &sets[at + 1..] {
-            let mut rest = of_b.iter().peekable();
-            let shared = of_a.iter().filter(|shingle| {
-                while rest.next_if(|other| other < shingle).is_some() {}
-                rest.peek() == Some(shingle)
-            });
-            let shared = shared.count();
-            if shared * 1_000_000 >= (of_a.len() + of_b.len() - shared) * millionths {
+        let mut shared = vec![0; sets.len()];
+        of_a.iter().flat_map(|shingle| &holders[shingle]).for_each(|other| shared[*other] += 1);
+        for (other, (b, of_b)) in sets.iter().enumerate().skip(at + 1) {
+            if shared[other] * 1_000_000 >= (of_a.len() + of_b.len() - shared[other]) * millionths {
                 pairs.push((*a, *b));
             }
         }

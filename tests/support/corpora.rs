@@ -39,3 +39,8 @@ pub(crate) fn rows(name: &str) -> Vec<Value> {
 pub(crate) fn full() -> bool {
     std::env::var_os("ALIKE_FULL").is_some()
 }
+
+/// A test that goes through all cases takes one in `few`, and each of them with `ALIKE_FULL`.
+pub(crate) fn stride(few: usize) -> usize {
+    if full() { 1 } else { few }
+}

@@ -7,7 +7,6 @@ use alike::collection::Snapshot;
 use alike::error::Error;
 use alike::storage::Storage;
 
-use crate::support::corpora::full;
 use crate::support::history::{Bench, Clusters};
 
 /// Clusters and documents, by id.
@@ -36,9 +35,4 @@ pub(crate) fn try_seen(storage: &Arc<dyn Storage>) -> Result<Seen, Error> {
 /// What a reader should see, by a one-shot run.
 pub(crate) fn expected(bench: &Bench) -> Seen {
     (bench.rerun(), bench.live.keys().map(|id| format!("d{id}")).collect())
-}
-
-/// All operations with ALIKE_FULL, else one in `few`.
-pub(crate) fn stride(few: usize) -> usize {
-    if full() { 1 } else { few }
 }

@@ -184,7 +184,7 @@ fn append(document: &mut Words, items: &[[Words; 3]], (item, changes, far, is_be
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
     #[test]
     fn finds_what_the_slow_form_finds(
         items in prop::collection::vec((part(4..40), part(0..9), part(0..60)), 1..7),
