@@ -455,6 +455,7 @@
 //! - `flow/operators/verify.rs` - candidates measured, links
 //! - `flow/packed/mod.rs` - records packed where they cross between processes
 //! - `flow/packed/bits.rs` - numbers in no order in few bits
+//! - `flow/packed/bytes.rs` - packed bytes as serde writes them at once
 //! - `flow/packed/columns.rs` - columns of numbers in few bytes
 //! - `flow/packed/container.rs` - records that are packed when they leave the process
 //! - `flow/packed/forms.rs` - how each kind of record is packed

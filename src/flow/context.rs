@@ -113,12 +113,12 @@ impl RunContext {
         Buckets::new(bits, self.topology.keys(worker), self.memory.budget.part(share), &self.memory.scratch)
     }
 
-    /// Whether postings are held without the low bits of their keys. Keys must only propose pairs, which are measured, and all
-    /// documents be compared: two documents may then meet under keys that are not the same. And the catalogue must have all sizes.
+    /// Whether documents are posted without the low bits of their keys, if none is stored. Keys must only propose pairs, which are
+    /// measured, and all documents be compared: two documents may then meet under keys that are not the same.
     pub fn cuts_keys(&self) -> bool {
         let proposes = self.rule.is_some_and(|rule| rule.has_prefixes() && rule.is_measured());
         let all_meet = self.config.input.within_field.is_empty();
-        proposes && all_meet && self.topology.processes() == 1 && self.input_bytes <= MOST_CUT
+        proposes && all_meet && self.input_bytes <= MOST_CUT
     }
 
     /// Bytes of sets that may be held at once: about what postings have taken while the inputs were read.

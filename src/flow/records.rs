@@ -49,10 +49,8 @@ pub struct CutPosting {
 }
 
 impl CutPosting {
-    /// What is left of a key. Those who share the key share it.
-    pub fn cut(key: u64) -> u64 {
-        key >> CUT << CUT
-    }
+    /// The bits of a key that are left. Those who share the key share them.
+    pub const BITS: u64 = u64::MAX << CUT;
 
     /// What is kept of a posting.
     pub fn of(posting: &Posting) -> CutPosting {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
-use timely::dataflow::operators::vec::Broadcast;
+use timely::dataflow::operators::vec::{Broadcast, Map};
 use timely::dataflow::operators::{Concat, Inspect, Probe};
 use timely::dataflow::{InputHandle, ProbeHandle};
 use timely::worker::Worker;
@@ -45,7 +45,7 @@ use crate::flow::operators::recall::{recall_wanted, receive_sets};
 use crate::flow::operators::verify::{drop_unlike, verify};
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::profiled::Timed;
-use crate::flow::records::{Arrival, Candidate, Change, FirstHalf, Posting, Wanted};
+use crate::flow::records::{Arrival, Candidate, Change, ExactDuplicate, FirstHalf, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
 use crate::flow::results::hot_groups::HotGroup;
 use crate::flow::run::{Division, RunParts};
@@ -195,7 +195,9 @@ fn first_dataflow(
         let (sets, keepers) = (Arc::clone(&run.sets), Arc::clone(&run.keepers));
         let posted = inputs.postings.to_stream(scope);
         let protected = inputs.protected.to_stream(scope);
-        let copies = copies.broadcast().concat(broadcast_protected(protected, Arc::clone(&run.documents)));
+        let all_known = known.clone().flat_map(|()| None::<ExactDuplicate>);
+        let protected = broadcast_protected(protected, Arc::clone(&run.documents));
+        let copies = copies.broadcast().concat(protected).concat(all_known);
         let groups = collide(posted, copies, sets, keepers, index, Rc::clone(collided));
         count(groups, known, Arc::clone(&run.sets), index, Prefixes::Equal(run.sets.hot_keys()))
             .inspect_batch(move |_, batch| {

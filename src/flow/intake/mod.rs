@@ -26,7 +26,8 @@ use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::intake::within::{Within, salted};
 use crate::flow::left_out::LeaveOut;
 use crate::flow::memory::budget::Share;
-use crate::flow::records::{Arrival, Brought, Change, ChangeKind, FirstHalf, Posting, id_digest};
+use crate::flow::packed::forms::is_short;
+use crate::flow::records::{Arrival, Brought, Change, ChangeKind, CutPosting, FirstHalf, Posting, id_digest};
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
@@ -48,6 +49,8 @@ pub struct Intake {
     has_keys: bool,
     /// Whether keys are posted as texts are read.
     posts_keys: bool,
+    /// The bits of keys that are posted.
+    posted_bits: u64,
     signed: bool,
     dated: bool,
     /// Whether a value of the records decides which of them is kept.
@@ -105,6 +108,7 @@ impl Intake {
             sketcher: context.sketcher(),
             has_keys: context.has_keys(),
             posts_keys: posts_keys(context.rule, load.is_some()),
+            posted_bits: if context.cuts_keys() && load.is_none() { CutPosting::BITS } else { u64::MAX },
             signed: context.has_signatures(),
             dated: context.config.is_dated(),
             valued: context.config.cluster.keep.field().is_some(),
@@ -192,8 +196,10 @@ impl Intake {
         let remote = |key: &u64| !topology.local_workers().contains(&topology.of_key(*key));
         let arrivals = self.arrivals.iter().map(|arrival| arrival.digest).filter(remote).count();
         let halves = self.ids.iter().chain(&self.digests).map(FirstHalf::half).filter(remote).count();
-        let postings = self.postings.iter().map(|posting| posting.key).filter(remote).count();
-        ((2 * arrivals + halves + postings) * size_of::<u64>()) as u64
+        let keys = self.postings.iter().map(|posting| posting.key).filter(remote);
+        let postings: usize =
+            keys.map(|key| if is_short(key) { size_of::<u32>() } else { size_of::<u64>() }).sum();
+        ((2 * arrivals + halves) * size_of::<u64>() + postings) as u64
     }
 
     /// Refuses rows and records of a load that do not fit in their shares of the memory, with what all of them will come to.
@@ -411,7 +417,12 @@ impl Intake {
             if keys.len() > KEPT {
                 reserve_apart(&mut self.postings, keys.len());
             }
-            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
+            let bits = self.posted_bits;
+            self.postings.extend(keys.iter().map(|key| Posting {
+                key: (spread(*key) ^ salt) & bits,
+                size,
+                doc,
+            }));
             size
         } else {
             self.sketcher.posted()

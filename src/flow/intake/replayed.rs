@@ -79,7 +79,12 @@ impl Intake {
     fn sketch_again(&mut self, doc: Doc, salt: u64, set: &[u64]) {
         let size = if self.posts_keys {
             let (keys, size) = self.sketcher.keys_of(set);
-            self.postings.extend(keys.iter().map(|key| Posting { key: spread(*key) ^ salt, size, doc }));
+            let bits = self.posted_bits;
+            self.postings.extend(keys.iter().map(|key| Posting {
+                key: (spread(*key) ^ salt) & bits,
+                size,
+                doc,
+            }));
             size
         } else {
             self.sketcher.posted_of(set)

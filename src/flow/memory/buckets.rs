@@ -153,7 +153,9 @@ fn permute<T: Keyed>(
             let mut carried = values[next[here]];
             let mut place = bucket(&carried);
             while place != here {
-                std::mem::swap(&mut carried, &mut values[next[place]]);
+                // `mem::swap` is a call of its own for some types.
+                let there = &mut values[next[place]];
+                (carried, *there) = (*there, carried);
                 next[place] += 1;
                 place = bucket(&carried);
             }

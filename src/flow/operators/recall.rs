@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::{Exchange, ExchangeCore};
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::Doc;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::SLICE;
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Sent, Wanted};
 
 /// Derives the sets of the documents wanted, each once, at its owner, and publishes them to the process; those that other
@@ -20,41 +21,45 @@ pub fn recall_wanted<'scope>(
     wanted: Stream<'scope, u64, Vec<Wanted>>,
     sets: Arc<DocumentSets>,
     worker: usize,
-) -> Stream<'scope, u64, Vec<Sent>> {
+) -> Stream<'scope, u64, PackedRecords<Sent>> {
     let (scope, topology) = (wanted.scope(), sets.context.topology);
     let owner = Exchange::new(move |(doc, _): &Wanted| topology.owner_of(*doc) as u64);
-    wanted.unary_frontier::<CapacityContainerBuilder<Vec<Sent>>, _, _, _>(owner, "Recall", |cap, info| {
-        let activator = scope.activator_for(info.address);
-        let mut all: Vec<Wanted> = Vec::new();
-        let mut remote = None;
-        let mut cap = Some(cap);
-        move |(input, frontier), output| {
-            input.for_each_time(|_, data| data.for_each(|batch| all.append(batch)));
-            let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
-            let remote = remote.get_or_insert_with(|| {
-                recall_all(&sets, &mut all, worker);
-                // What is left is for other processes.
-                std::mem::take(&mut all).into_iter()
-            });
-            let (mut session, status) = (output.session(held), &sets.context.status);
-            let (mut scratch, mut words) = (Vec::new(), 0);
-            while let Some((doc, process)) = remote.next().filter(|_| !status.failed()) {
-                let to = topology.first_of(process as usize) + topology.receiver_of(doc);
-                match sets.set(doc, &mut scratch) {
-                    Ok(set) => {
-                        words += set.len();
-                        session.give((to as u32, doc, set.to_vec()));
+    wanted.unary_frontier::<CapacityContainerBuilder<PackedRecords<Sent>>, _, _, _>(
+        owner,
+        "Recall",
+        |cap, info| {
+            let activator = scope.activator_for(info.address);
+            let mut all: Vec<Wanted> = Vec::new();
+            let mut remote = None;
+            let mut cap = Some(cap);
+            move |(input, frontier), output| {
+                input.for_each_time(|_, data| data.for_each(|batch| all.append(batch)));
+                let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
+                let remote = remote.get_or_insert_with(|| {
+                    recall_all(&sets, &mut all, worker);
+                    // What is left is for other processes.
+                    std::mem::take(&mut all).into_iter()
+                });
+                let (mut session, status) = (output.session(held), &sets.context.status);
+                let (mut scratch, mut words) = (Vec::new(), 0);
+                while let Some((doc, process)) = remote.next().filter(|_| !status.failed()) {
+                    let to = topology.first_of(process as usize) + topology.receiver_of(doc);
+                    match sets.set(doc, &mut scratch) {
+                        Ok(set) => {
+                            words += set.len();
+                            session.give((to as u32, doc, set.to_vec()));
+                        }
+                        Err(error) => status.fail(error),
                     }
-                    Err(error) => status.fail(error),
+                    if words > SLICE {
+                        return activator.activate();
+                    }
                 }
-                if words > SLICE {
-                    return activator.activate();
-                }
+                drop(session);
+                cap = None;
             }
-            drop(session);
-            cap = None;
-        }
-    })
+        },
+    )
 }
 
 /// Recalls the sets of all that is wanted of a worker, and leaves in the list what other processes want.
@@ -77,18 +82,19 @@ fn recall_all(sets: &DocumentSets, wanted: &mut Vec<Wanted>, worker: usize) {
 /// Takes in the sets that other processes have sent, and publishes them to this one. The output carries nothing; its
 /// frontier tells when all sets that are wanted are there.
 pub fn receive_sets<'scope>(
-    sent: Stream<'scope, u64, Vec<Sent>>,
+    sent: Stream<'scope, u64, PackedRecords<Sent>>,
     sets: Arc<DocumentSets>,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<()>> {
-    let to = Exchange::new(|(to, ..): &Sent| u64::from(*to));
+    let to = ExchangeCore::new(|(to, ..): &Sent| u64::from(*to));
     sent.unary_frontier::<CapacityContainerBuilder<Vec<()>>, _, _, _>(to, "ReceiveSets", |cap, _| {
         let mut received = Some(sets.context.memory.sets(Share::Fetched));
         let mut cap = Some(cap);
         move |(input, frontier), _output| {
             let status = &sets.context.status;
             input.for_each_time(|_, data| {
-                for (_, doc, set) in data.flat_map(|batch| batch.drain(..)).filter(|_| !status.failed()) {
+                let all = data.flat_map(|batch| batch.records(status).drain(..));
+                for (_, doc, set) in all.filter(|_| !status.failed()) {
                     let taken = received.as_mut().map_or(Ok(()), |received| received.insert(doc, &set));
                     taken.unwrap_or_else(|error| status.fail(error));
                 }

@@ -51,9 +51,10 @@ pub fn take_bits(bytes: &mut &[u8]) -> Option<Vec<u32>> {
 /// Lists of numbers that take as few bits wherever they are written: `#[serde(with = "as_bits")]`.
 pub mod as_bits {
     use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserializer, Serializer};
 
     use super::{push_bits, take_bits};
+    use crate::flow::packed::bytes::deserialize_bytes;
 
     /// Writes a list.
     ///
@@ -62,7 +63,7 @@ pub mod as_bits {
     pub fn serialize<S: Serializer>(numbers: &[u32], serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::with_capacity(size_of_val(numbers));
         push_bits(numbers, &mut bytes);
-        bytes.serialize(serializer)
+        serializer.serialize_bytes(&bytes)
     }
 
     /// Reads a list.
@@ -70,7 +71,7 @@ pub mod as_bits {
     /// # Errors
     /// Those of the deserializer, and one of its own for what is no such list.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let bytes = deserialize_bytes(deserializer)?;
         take_bits(&mut &bytes[..]).ok_or_else(|| D::Error::custom("no list of such numbers"))
     }
 }

@@ -68,13 +68,21 @@ pub fn take_column(bytes: &mut &[u8], most: usize) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
+/// Takes a column of at most `most` numbers of 32 bits off; none if there is no whole one.
+pub fn take_narrow_column(bytes: &mut &[u8], most: usize) -> Option<Vec<u32>> {
+    take_column(bytes, most)?.into_iter().map(|number| u32::try_from(number).ok()).collect()
+}
+
 /// Appends words, eight bytes each.
 pub fn push_words<T: Borrow<u64>>(words: impl Iterator<Item = T>, bytes: &mut Vec<u8>) {
     words.for_each(|word| bytes.extend_from_slice(&word.borrow().to_le_bytes()));
 }
 
 /// Takes so many words off; none if there are fewer.
-pub fn take_words<'a>(bytes: &mut &'a [u8], count: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
+pub fn take_words<'a>(
+    bytes: &mut &'a [u8],
+    count: usize,
+) -> Option<impl ExactSizeIterator<Item = u64> + use<'a>> {
     let words = bytes.split_off(..count.checked_mul(size_of::<u64>())?)?;
     Some(words.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)))
 }
@@ -103,9 +111,10 @@ pub fn take_sparse(bytes: &mut &[u8], most: usize) -> Option<Vec<u8>> {
 /// Lists of numbers that are columns wherever they are written: `#[serde(with = "as_column")]`.
 pub mod as_column {
     use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserializer, Serializer};
 
     use super::{push_column, take_column};
+    use crate::flow::packed::bytes::deserialize_bytes;
 
     /// Most numbers that are taken.
     const MOST: usize = 1 << 24;
@@ -120,7 +129,7 @@ pub mod as_column {
     ) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::with_capacity(2 * numbers.len());
         push_column(numbers.iter().map(|number| (*number).into()), &mut bytes);
-        bytes.serialize(serializer)
+        serializer.serialize_bytes(&bytes)
     }
 
     /// Reads a list.
@@ -130,7 +139,7 @@ pub mod as_column {
     pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Vec<T>, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        let bytes = deserialize_bytes(deserializer)?;
         let numbers = take_column(&mut &bytes[..], MOST);
         let numbers =
             numbers.and_then(|numbers| numbers.into_iter().map(|number| T::try_from(number).ok()).collect());

@@ -15,7 +15,7 @@ use crate::limits::sized;
 pub const MOST_PACKED: usize = sized(1 << 10, 5);
 
 /// How records are packed.
-pub trait Packable: Copy + 'static {
+pub trait Packable: Clone + 'static {
     /// Appends records, [`MOST_PACKED`] at most.
     fn pack(records: &[Self], bytes: &mut Vec<u8>);
 

@@ -1,9 +1,9 @@
 //! How each kind of record is packed: columns of what differs little, and words of what may be anything.
 
 use crate::document::Doc;
-use crate::flow::packed::columns::{push_column, push_words, take_column, take_words};
+use crate::flow::packed::columns::{push_column, push_words, take_column, take_narrow_column, take_words};
 use crate::flow::packed::container::{MOST_PACKED, Packable};
-use crate::flow::records::{Arrival, Change, ChangeKind, FirstHalf, Posting};
+use crate::flow::records::{Arrival, Change, ChangeKind, FirstHalf, Posting, Sent};
 use crate::sketcher::Digest;
 
 /// Postings of one document follow each other, so that its number and size are said once.
@@ -14,22 +14,45 @@ impl Packable for Posting {
         push_column(runs.iter().map(|(doc, ..)| u64::from(*doc)), bytes);
         push_column(runs.iter().map(|(_, size, _)| u64::from(*size)), bytes);
         push_column(runs.iter().map(|(.., keys)| *keys as u64), bytes);
-        push_words(records.iter().map(|posting| posting.key), bytes);
+        let keys = records.iter().map(|posting| posting.key);
+        let short = keys.clone().all(is_short);
+        bytes.push(u8::from(short));
+        match short {
+            true => keys.for_each(|key| bytes.extend_from_slice(&((key >> 32) as u32).to_le_bytes())),
+            false => push_words(keys, bytes),
+        }
     }
 
     fn unpack(bytes: &mut &[u8]) -> Option<Vec<Posting>> {
-        let docs = documents(take_column(bytes, MOST_PACKED)?)?;
-        let sizes = documents(take_column(bytes, MOST_PACKED)?)?;
+        let docs = take_narrow_column(bytes, MOST_PACKED)?;
+        let sizes = take_narrow_column(bytes, MOST_PACKED)?;
         let counts = take_column(bytes, MOST_PACKED)?;
         let whole = docs.len() == sizes.len() && docs.len() == counts.len();
         let count = counts.iter().try_fold(0, |sum: u64, count| sum.checked_add(*count))?;
-        let mut keys = take_words(bytes, usize::try_from(count).ok().filter(|_| whole)?)?;
-        let mut postings = Vec::with_capacity(count as usize);
+        let count = usize::try_from(count).ok().filter(|_| whole)?;
+        let keys: Vec<u64> = match bytes.split_off_first()? {
+            0 => take_words(bytes, count)?.collect(),
+            1 => take_short(bytes, count)?.collect(),
+            _ => return None,
+        };
+        let mut keys = keys.into_iter();
+        let mut postings = Vec::with_capacity(count);
         for ((doc, size), count) in docs.into_iter().zip(sizes).zip(counts) {
             postings.extend(keys.by_ref().take(count as usize).map(|key| Posting { key, size, doc }));
         }
         Some(postings)
     }
+}
+
+/// Whether a key takes half a word: those that are cut do.
+pub fn is_short(key: u64) -> bool {
+    key as u32 == 0
+}
+
+/// Takes so many short keys off; none if there are fewer.
+fn take_short<'a>(bytes: &mut &'a [u8], count: usize) -> Option<impl Iterator<Item = u64> + use<'a>> {
+    let halves = bytes.split_off(..count.checked_mul(size_of::<u32>())?)?;
+    Some(halves.as_chunks().0.iter().map(|half| u64::from(u32::from_le_bytes(*half)) << 32))
 }
 
 impl Packable for FirstHalf {
@@ -39,7 +62,7 @@ impl Packable for FirstHalf {
     }
 
     fn unpack(bytes: &mut &[u8]) -> Option<Vec<FirstHalf>> {
-        let docs = documents(take_column(bytes, MOST_PACKED)?)?;
+        let docs = take_narrow_column(bytes, MOST_PACKED)?;
         let halves = take_words(bytes, docs.len())?;
         Some(halves.zip(docs).map(|(half, doc)| FirstHalf::new(half, doc)).collect())
     }
@@ -51,7 +74,32 @@ impl Packable for Doc {
     }
 
     fn unpack(bytes: &mut &[u8]) -> Option<Vec<Doc>> {
-        documents(take_column(bytes, MOST_PACKED)?)
+        take_narrow_column(bytes, MOST_PACKED)
+    }
+}
+
+/// What is sent of many documents are words in a row.
+impl Packable for Sent {
+    fn pack(records: &[Sent], bytes: &mut Vec<u8>) {
+        push_column(records.iter().map(|(to, ..)| u64::from(*to)), bytes);
+        push_column(records.iter().map(|(_, doc, _)| u64::from(*doc)), bytes);
+        push_column(records.iter().map(|(.., words)| words.len() as u64), bytes);
+        bytes.reserve(records.iter().map(|(.., words)| size_of_val(&words[..])).sum());
+        records.iter().for_each(|(.., words)| push_words(words.iter(), bytes));
+    }
+
+    fn unpack(bytes: &mut &[u8]) -> Option<Vec<Sent>> {
+        let workers = take_narrow_column(bytes, MOST_PACKED)?;
+        let docs = take_narrow_column(bytes, MOST_PACKED)?;
+        let lengths = take_column(bytes, MOST_PACKED)?;
+        if workers.len() != docs.len() || docs.len() != lengths.len() {
+            return None;
+        }
+        let sent = |((to, doc), length): ((u32, Doc), u64)| {
+            let words = take_words(bytes, usize::try_from(length).ok()?)?;
+            Some((to, doc, words.collect()))
+        };
+        workers.into_iter().zip(docs).zip(lengths).map(sent).collect()
     }
 }
 
@@ -128,17 +176,13 @@ fn whole_of(high: u64, low: u64) -> Digest {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Numbers of 32 bits; none if one has more.
-fn documents(numbers: Vec<u64>) -> Option<Vec<Doc>> {
-    numbers.into_iter().map(|number| Doc::try_from(number).ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::document::NO_DOC;
+    use crate::flow::records::CutPosting;
 
     /// Documents as workers number them, and any.
     fn doc() -> impl Strategy<Value = Doc> {
@@ -177,11 +221,15 @@ mod tests {
             postings in prop::collection::vec((any::<u64>(), 0..6u32, doc()), 0..40),
             halves in prop::collection::vec((any::<u64>(), doc()), 0..40),
             arrivals in prop::collection::vec((any::<Digest>(), doc(), any::<u64>(), any::<bool>()), 0..40),
+            sent in prop::collection::vec((any::<u32>(), doc(), prop::collection::vec(any::<u64>(), 0..9)), 0..40),
             changes in prop::collection::vec((any::<u128>(), 0..1000u64, prop::option::of(doc()), kind()), 0..40),
             cut in any::<usize>(),
         ) {
             let postings: Vec<_> = postings.into_iter().map(|(key, size, doc)| Posting { key, size, doc }).collect();
             comes_back(&postings, cut)?;
+            let short: Vec<_> = postings.iter().map(|posting| Posting { key: posting.key & CutPosting::BITS, ..*posting }).collect();
+            comes_back(&short, cut)?;
+            comes_back(&sent, cut)?;
             let halves: Vec<_> = halves.into_iter().map(|(half, doc)| FirstHalf::new(half, doc)).collect();
             comes_back(&halves, cut)?;
             comes_back(&halves.iter().map(|half| half.doc).collect::<Vec<Doc>>(), cut)?;
@@ -201,6 +249,7 @@ mod tests {
             prop_assert!(most(FirstHalf::unpack(&mut &bytes[..]).map(|records| records.len())));
             prop_assert!(most(Doc::unpack(&mut &bytes[..]).map(|records| records.len())));
             prop_assert!(most(Arrival::unpack(&mut &bytes[..]).map(|records| records.len())));
+            prop_assert!(most(Sent::unpack(&mut &bytes[..]).map(|records| records.len())));
             prop_assert!(most(Change::unpack(&mut &bytes[..]).map(|records| records.len())));
         }
     }

@@ -24,6 +24,7 @@ use crate::flow::memory::sets::Sets;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::operators::collide::{IndexedPosting, IndexedSet, collide_indexed};
 use crate::flow::operators::count::count;
+use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::Candidate;
 use crate::flow::results::gathered::Collided;
 use crate::flow::results::hot_groups::HotGroup;
@@ -364,7 +365,7 @@ impl OwnOfNew {
     }
 }
 
-type Input = InputHandle<u64, CapacityContainerBuilder<Vec<IndexedPosting>>>;
+type Input = InputHandle<u64, CapacityContainerBuilder<PackedRecords<IndexedPosting>>>;
 
 /// Postings on their way into the dataflow.
 struct Sending<'a> {
@@ -386,7 +387,7 @@ impl Sending<'_> {
     fn some(&mut self) -> Result<()> {
         if self.postings.len() > SLICE {
             self.run.context.status.progress.check()?;
-            self.input.send_batch(&mut self.postings);
+            self.send();
             self.worker.step();
         }
         Ok(())
@@ -394,8 +395,14 @@ impl Sending<'_> {
 
     /// Sends the rest; nothing comes after it.
     fn finish(mut self) {
-        self.input.send_batch(&mut self.postings);
+        self.send();
         self.input.close();
+    }
+
+    fn send(&mut self) {
+        let mut batch = PackedRecords::from(std::mem::take(&mut self.postings));
+        self.input.send_batch(&mut batch);
+        self.postings = batch.into_records();
     }
 }
 

@@ -14,6 +14,8 @@ use crate::document::Doc;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::operators::collide::addressed::{AddressedGroups, Grouped};
+use crate::flow::packed::columns::{push_column, push_words, take_column, take_narrow_column, take_words};
+use crate::flow::packed::container::{MOST_PACKED, Packable};
 use crate::flow::records::Keyed;
 use crate::flow::results::gathered::Collided;
 use crate::flow::results::hot_groups::HotGroup;
@@ -22,15 +24,12 @@ use crate::similarity::{AcceptanceRule, PairTest};
 use crate::sketch::spread;
 use crate::threshold::Threshold;
 
-/// One key of one document, which may be indexed by it. Twenty-four bytes without padding, and three words on the wire.
+/// One key of one document, which may be indexed by it. Twenty-four bytes without padding.
 ///
 /// Postings of a key are in the order of sizes. Of two documents the one that stands first is the one whose indexing counts, and
 /// of two new ones the one that leads, under whatever key they meet: so what decides between equal sizes belongs to the set, not to the key or the run.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-#[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub struct IndexedPosting {
     /// The key.
     pub key: u64,
@@ -104,16 +103,45 @@ impl IndexedPosting {
     }
 }
 
-impl From<(u64, u64, u64)> for IndexedPosting {
-    fn from((key, place, rest): (u64, u64, u64)) -> IndexedPosting {
-        let ((size, tie), (doc, place_in_set)) = (halves(place), halves(rest));
-        IndexedPosting { key, size, tie, doc, place_in_set }
+/// Postings of one document follow each other, so that what all of these have is said once.
+impl Packable for IndexedPosting {
+    fn pack(records: &[IndexedPosting], bytes: &mut Vec<u8>) {
+        let of_doc = records.chunk_by(|a, b| a.place() == b.place());
+        let runs: Vec<(&IndexedPosting, usize)> = of_doc.map(|run| (&run[0], run.len())).collect();
+        push_column(runs.iter().map(|(first, _)| u64::from(first.doc)), bytes);
+        push_column(runs.iter().map(|(first, _)| u64::from(first.size)), bytes);
+        push_column(runs.iter().map(|(_, keys)| *keys as u64), bytes);
+        push_words(runs.iter().map(|(first, _)| u64::from(first.tie)), bytes);
+        push_column(records.iter().map(|posting| u64::from(posting.place_in_set)), bytes);
+        push_words(records.iter().map(|posting| posting.key), bytes);
     }
-}
 
-impl From<IndexedPosting> for (u64, u64, u64) {
-    fn from(IndexedPosting { key, size, tie, doc, place_in_set }: IndexedPosting) -> (u64, u64, u64) {
-        (key, word(size, tie), word(doc, place_in_set))
+    fn unpack(bytes: &mut &[u8]) -> Option<Vec<IndexedPosting>> {
+        let docs = take_narrow_column(bytes, MOST_PACKED)?;
+        let sizes = take_narrow_column(bytes, MOST_PACKED)?;
+        let counts = take_column(bytes, MOST_PACKED)?;
+        if docs.len() != sizes.len() || docs.len() != counts.len() {
+            return None;
+        }
+        let ties = take_words(bytes, docs.len())?;
+        let places = take_narrow_column(bytes, MOST_PACKED)?;
+        let mut keys = take_words(bytes, places.len())?.zip(places);
+        let mut postings = Vec::with_capacity(keys.len());
+        for (((doc, size), count), tie) in docs.into_iter().zip(sizes).zip(counts).zip(ties) {
+            let (first, tie) = (postings.len() as u64, u32::try_from(tie).ok()?);
+            let of_doc = keys.by_ref().take(usize::try_from(count).ok()?);
+            postings.extend(of_doc.map(|(key, place_in_set)| IndexedPosting {
+                key,
+                size,
+                tie,
+                doc,
+                place_in_set,
+            }));
+            if postings.len() as u64 - first != count {
+                return None;
+            }
+        }
+        keys.next().is_none().then_some(postings)
     }
 }
 

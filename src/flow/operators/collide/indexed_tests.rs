@@ -115,10 +115,18 @@ proptest! {
         prop_assert_eq!(collided.hot_groups, hot);
         marked.sort_unstable();
         prop_assert_eq!(marked, hot_docs);
+        for records in sorted.chunks(MOST_PACKED) {
+            let mut bytes = Vec::new();
+            IndexedPosting::pack(records, &mut bytes);
+            let mut left = &bytes[..];
+            let back = IndexedPosting::unpack(&mut left);
+            prop_assert_eq!(back.as_deref(), Some(records));
+            prop_assert!(left.is_empty());
+            prop_assert!(IndexedPosting::unpack(&mut &bytes[..bytes.len() - 1]).is_none());
+        }
         for posting in sorted {
             let set = IndexedSet { doc: posting.doc, size: posting.size, tie: posting.tie, salt: 0 };
             prop_assert_eq!(IndexedSet::at(set.doc, set.place(), set.salt).posting(1, 0, posting.is_indexing()).place(), posting.place());
-            prop_assert_eq!(IndexedPosting::from(<(u64, u64, u64)>::from(posting)), posting);
         }
     }
 

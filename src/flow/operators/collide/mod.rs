@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::{Exchange, ExchangeCore, Pipeline};
+use timely::dataflow::channels::pact::{ExchangeCore, Pipeline};
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
@@ -30,7 +30,7 @@ use crate::flow::operators::collide::contained::ContainedGrouping;
 use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
-use crate::flow::operators::collide::posting_feed::{BUCKET, PostingFeed, addressed_by};
+use crate::flow::operators::collide::posting_feed::{BUCKET, PostingFeed};
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
@@ -39,8 +39,8 @@ use crate::similarity::AcceptanceRule;
 
 pub use indexed::{IndexedPosting, IndexedSet};
 
-/// Collides postings of the first documents of all texts: `copies` names the others. `outcome` is complete when the
-/// output's frontier is empty.
+/// Collides postings of the first documents of all texts: `copies` names the others, and when it is complete the sizes of all are
+/// known. `outcome` is complete when the output's frontier is empty.
 pub fn collide<'scope>(
     postings: Stream<'scope, u64, PackedRecords<Posting>>,
     copies: Stream<'scope, u64, Vec<ExactDuplicate>>,
@@ -51,9 +51,7 @@ pub fn collide<'scope>(
 ) -> Stream<'scope, u64, Vec<KeyGroups>> {
     let scope = postings.scope();
     let topology = sets.context.topology;
-    let addressed_by = addressed_by(&sets);
-    let by_key =
-        ExchangeCore::new(move |posting: &Posting| topology.of_key(addressed_by(posting.key)) as u64);
+    let by_key = ExchangeCore::new(move |posting: &Posting| topology.of_key(posting.key) as u64);
     postings.binary_frontier::<_, CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _, _>(
         copies,
         by_key,
@@ -125,13 +123,13 @@ pub fn collide<'scope>(
 /// Collides postings of members of hot groups again, by keys that come first in another order. `outcome` is complete when
 /// the output's frontier is empty.
 pub fn collide_indexed<'scope>(
-    postings: Stream<'scope, u64, Vec<IndexedPosting>>,
+    postings: Stream<'scope, u64, PackedRecords<IndexedPosting>>,
     sets: Arc<DocumentSets>,
     worker: usize,
     outcome: Rc<RefCell<Collided>>,
 ) -> Stream<'scope, u64, Vec<KeyGroups>> {
     let (scope, topology) = (postings.scope(), sets.context.topology);
-    let by_key = Exchange::new(move |posting: &IndexedPosting| topology.of_key(posting.key) as u64);
+    let by_key = ExchangeCore::new(move |posting: &IndexedPosting| topology.of_key(posting.key) as u64);
     postings.unary_frontier::<CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _>(
         by_key,
         "CollideIndexed",
@@ -143,7 +141,9 @@ pub fn collide_indexed<'scope>(
             let (mut grouping, mut order) = (IndexedGrouping::of(&context), KeyOrder::default());
             let mut singletons = Singletons::default();
             move |(input, frontier), output| {
-                input.for_each_time(|_, data| data.for_each(|batch| feed.take_in(batch)));
+                input.for_each_time(|_, data| {
+                    data.for_each(|batch| feed.take_in(batch.records(&sets.context.status)));
+                });
                 let Some((mut postings, cap)) = feed.give_out(frontier.is_empty()) else { return };
                 singletons.drop_from(&mut postings, |_| false);
                 order.sort(&mut postings);

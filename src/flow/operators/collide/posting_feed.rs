@@ -105,11 +105,6 @@ impl PostingFeed {
     }
 }
 
-/// The part of a key that decides which worker a posting goes to.
-pub fn addressed_by(sets: &DocumentSets) -> fn(u64) -> u64 {
-    if are_cut(sets) { CutPosting::cut } else { |key| key }
-}
-
 fn are_cut(sets: &DocumentSets) -> bool {
     sets.stored().is_none() && sets.context.cuts_keys()
 }
