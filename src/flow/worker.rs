@@ -43,7 +43,7 @@ use crate::flow::operators::first_halves::{Halves, arrivals_in_question};
 use crate::flow::operators::own_copies::bring_to_readers;
 use crate::flow::operators::recall::{recall_wanted, receive_sets};
 use crate::flow::operators::verify::{drop_unlike, verify};
-use crate::flow::packed::container::PackedRecords;
+use crate::flow::packed::container::{PackedRecords, gather_for_all};
 use crate::flow::profiled::Timed;
 use crate::flow::records::{Arrival, Candidate, Change, ExactDuplicate, FirstHalf, Posting, Wanted};
 use crate::flow::results::gathered::Collided;
@@ -56,7 +56,10 @@ use crate::progress::Stage;
 /// One worker's part.
 pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     let guard = PanicGuard(Arc::clone(&run.context));
-    let status = &run.context.status;
+    let (status, topology) = (&run.context.status, run.context.topology);
+    if topology.processes() > 1 {
+        gather_for_all(topology.all());
+    }
     let timed = Timed::new(worker, &run.context);
     let candidates = Rc::new(RefCell::new(run.context.memory.pile(Share::Candidates)));
     let collided = Rc::new(RefCell::new(Collided::default()));
@@ -73,7 +76,7 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
             Err(error) => status.fail(error),
         }
     }
-    if !status.failed() && run.context.topology.processes() > 1 {
+    if !status.failed() && topology.processes() > 1 {
         gather_to_leader(worker, &run.sets, &run.collector);
         if run.sets.stored.is_some() && !status.failed() {
             share_settling(worker, run);

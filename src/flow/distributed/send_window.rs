@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::flow::distributed::topology::Topology;
+use crate::flow::packed::container::gathered_for_each;
+use crate::flow::records::Arrival;
 use crate::limits::MAX_UNSENT;
 use crate::peers::Peers;
-
-/// Bytes that timely gathers for a worker before it sends them, at most.
-const CONTAINER: usize = 16 << 10;
 
 /// What a process has handed on to others, and how much of it is sent. Timely would take any amount.
 pub struct SendWindow {
@@ -25,7 +24,8 @@ impl SendWindow {
     pub fn new(peers: Arc<Peers>, topology: Topology) -> SendWindow {
         // What is gathered for a worker before it is sent: up to a container of digests and one of postings.
         let remote = topology.all() - topology.workers();
-        let gathering = topology.workers() * remote * 2 * CONTAINER;
+        let container = gathered_for_each(topology.all()) * size_of::<Arrival>();
+        let gathering = topology.workers() * remote * 2 * container;
         SendWindow {
             sent_before: peers.mesh().traffic().data_sent,
             handed_on: AtomicU64::new(0),

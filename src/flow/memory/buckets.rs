@@ -61,6 +61,11 @@ impl<T: Keyed> Buckets<T> {
         Ok(())
     }
 
+    /// Whether all buckets have been taken.
+    pub fn is_empty(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
     /// Takes the last bucket that is left, in no particular order; `None` when all have been taken. What is given
     /// out is no longer held. Once it is `stopped`, what it takes is of no use.
     pub fn take_last(&mut self, stopped: &dyn Fn() -> bool) -> Result<Option<Vec<T>>> {

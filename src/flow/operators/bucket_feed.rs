@@ -42,6 +42,11 @@ impl<T: Keyed> BucketFeed<T> {
         batch.clear();
     }
 
+    /// Whether the last bucket was given out.
+    pub fn is_last(&self) -> bool {
+        self.store.is_empty()
+    }
+
     /// One more bucket, and what to send by, once the input is complete; then the operator is activated again. `None`
     /// before, after the last bucket, and when the run has failed.
     pub fn give_out(&mut self, complete: bool) -> Option<(Vec<T>, &Capability<u64>)> {

@@ -1,6 +1,6 @@
 //! A container of records that are packed when they leave the process, and only then.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use timely::Accountable;
 use timely::bytes::arc::Bytes;
@@ -11,8 +11,29 @@ use crate::error::Error;
 use crate::flow::status::RunStatus;
 use crate::limits::sized;
 
-/// Records that are packed together at most: the longest ones then take 32 KiB before they are sent.
-pub const MOST_PACKED: usize = sized(1 << 10, 5);
+/// Records that are packed together at most.
+pub const MOST_PACKED: usize = sized(8 << 10, 5);
+/// Records that are gathered for each worker in one process, which hands them over in the cache.
+const USUAL: usize = sized(1 << 10, 5);
+/// Records that a worker gathers for all workers of several processes: each message wakes three threads, and few long ones cost less.
+const FOR_ALL: usize = sized(16 << 10, 5);
+/// Records that are gathered for each of them at least.
+const LEAST: usize = sized(256, 5);
+
+thread_local! {
+    /// Records that this thread gathers for each worker.
+    static GATHERED: Cell<usize> = const { Cell::new(USUAL) };
+}
+
+/// How many records are gathered for each worker of several processes.
+pub fn gathered_for_each(workers: usize) -> usize {
+    (FOR_ALL / workers.max(1)).clamp(LEAST, MOST_PACKED)
+}
+
+/// Has this thread gather records for so many workers of several processes.
+pub fn gather_for_all(workers: usize) {
+    GATHERED.set(gathered_for_each(workers));
+}
 
 /// How records are packed.
 pub trait Packable: Clone + 'static {
@@ -84,7 +105,7 @@ impl<T> DrainContainer for PackedRecords<T> {
 
 impl<T> SizableContainer for PackedRecords<T> {
     fn at_capacity(&self) -> bool {
-        self.records.len() >= MOST_PACKED
+        self.records.len() >= GATHERED.get()
     }
 
     fn ensure_capacity(&mut self, stash: &mut Option<Self>) {
@@ -93,7 +114,7 @@ impl<T> SizableContainer for PackedRecords<T> {
             records.clear();
             *self = records.into();
         }
-        self.records.reserve_exact(MOST_PACKED.saturating_sub(self.records.len()));
+        self.records.reserve_exact(GATHERED.get().saturating_sub(self.records.len()));
     }
 }
 
@@ -175,7 +196,7 @@ mod tests {
         let mut bytes = Vec::new();
         sent.into_bytes(&mut bytes);
         assert_eq!(arrived(&bytes).into_records(), [9]);
-        (1..MOST_PACKED).for_each(|_| sent.push_into(9));
+        (1..GATHERED.get()).for_each(|_| sent.push_into(9));
         assert!(sent.at_capacity());
     }
 }

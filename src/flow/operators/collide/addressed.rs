@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::document::Doc;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::records::{KeyGroups, Posting};
+use crate::limits::sized;
 
 /// A posting, as far as groups know it.
 pub trait Grouped {
@@ -25,6 +26,9 @@ impl Grouped for Posting {
     }
 }
 
+/// Documents of groups that are gathered for all workers of several processes: each message wakes three threads.
+const GATHERED: usize = sized(64 << 10, 7);
+
 /// Groups addressed to the workers that own a member with partners.
 pub struct AddressedGroups {
     /// What goes to each worker.
@@ -34,6 +38,8 @@ pub struct AddressedGroups {
     /// The group that is addressed, and for each worker the last one that was addressed to it.
     turn: u64,
     turns: Vec<u64>,
+    /// So many documents go out at once, if more may come.
+    least: usize,
 }
 
 impl AddressedGroups {
@@ -44,6 +50,7 @@ impl AddressedGroups {
             local: topology.local_workers(),
             turn: 0,
             turns: vec![0; topology.all()],
+            least: if topology.processes() > 1 { (GATHERED / topology.all()).max(1) } else { 1 },
         }
     }
 
@@ -109,13 +116,11 @@ impl AddressedGroups {
         self.sent[owner].hot.push(doc);
     }
 
-    /// What goes out for this bucket.
-    pub fn take(&mut self) -> impl Iterator<Item = KeyGroups> + '_ {
-        let filled = self
-            .sent
-            .iter_mut()
-            .zip(0..)
-            .filter(|(groups, _)| !groups.docs.is_empty() || !groups.hot.is_empty());
+    /// What goes out now: if more may come, only what is long enough.
+    pub fn take(&mut self, is_last: bool) -> impl Iterator<Item = KeyGroups> + '_ {
+        let least = if is_last { 1 } else { self.least };
+        let is_ready = move |groups: &KeyGroups| groups.docs.len() + groups.hot.len() >= least;
+        let filled = self.sent.iter_mut().zip(0..).filter(move |(groups, _)| is_ready(groups));
         filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
     }
 }

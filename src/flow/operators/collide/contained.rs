@@ -152,7 +152,7 @@ mod tests {
                 let key = of_member[0].key;
                 let stored: Vec<Posting> = stored.iter().copied().filter(|p| p.key >> 1 == key >> 1).collect();
                 grouping.form(of_member, &stored, &mut collided);
-                for groups in grouping.addressed.take() {
+                for groups in grouping.addressed.take(true) {
                     for (at, doc) in groups.docs.iter().enumerate() {
                         for other in &groups.docs[at + 1..=at + groups.following[at] as usize] {
                             prop_assert_eq!(*doc as usize % workers, groups.owner as usize);
@@ -166,7 +166,7 @@ mod tests {
             prop_assert_eq!(&found, &hot);
             // All at once, as a bucket has them.
             grouping.form(&new, &stored, &mut collided);
-            let lengths = grouping.addressed.take().map(|groups| groups.following.iter().map(|n| *n as usize).sum::<usize>());
+            let lengths = grouping.addressed.take(true).map(|groups| groups.following.iter().map(|n| *n as usize).sum::<usize>());
             prop_assert_eq!(lengths.sum::<usize>(), truth.len());
         }
     }

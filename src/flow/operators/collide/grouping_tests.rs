@@ -16,7 +16,7 @@ fn postings() -> impl Strategy<Value = Vec<Posting>> {
 /// The pairs that are sent, each with the document that leads.
 fn led_pairs(addressed: &mut AddressedGroups, workers: usize) -> Vec<(Pair, Doc)> {
     let mut pairs = Vec::new();
-    for groups in addressed.take() {
+    for groups in addressed.take(true) {
         let owned = |doc: Doc| doc as usize % workers == groups.owner as usize;
         for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {
             let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];

@@ -97,7 +97,7 @@ proptest! {
             let key = group[0].key;
             let place = |doc: Doc| (10 + doc % 7, doc * 7 % 4, doc);
             grouping.form(group, |doc| doc >= base, &mut collided);
-            for groups in grouping.addressed.take() {
+            for groups in grouping.addressed.take(true) {
                 let owned = |doc: Doc| doc as usize % workers == groups.owner as usize && doc >= base;
                 prop_assert!(groups.hot.iter().all(|doc| owned(*doc)));
                 marked.extend(groups.hot);
@@ -163,7 +163,7 @@ proptest! {
         let mut collided = Collided::default();
         grouping.form(&sorted, is_new, &mut collided);
         let mut met = BTreeSet::new();
-        for groups in grouping.addressed.take() {
+        for groups in grouping.addressed.take(true) {
             for (at, doc) in groups.docs.iter().enumerate() {
                 let behind = &groups.docs[at + 1..=at + groups.following[at] as usize];
                 if *doc as usize % workers == groups.owner as usize {
@@ -249,7 +249,7 @@ proptest! {
         grouping.form(&postings, |doc| doc >= base, &mut collided);
         // As the workers count: how often a pair is led by one of the two, and how many marks that one has.
         let (mut counts, mut marks) = (BTreeMap::<(Doc, Doc), u32>::new(), BTreeMap::<Doc, u32>::new());
-        for groups in grouping.addressed.take() {
+        for groups in grouping.addressed.take(true) {
             groups.hot.iter().for_each(|doc| *marks.entry(*doc).or_default() += 1);
             let owned = |doc: Doc| doc as usize % workers == groups.owner as usize;
             for (at, doc) in groups.docs.iter().enumerate().filter(|(_, doc)| owned(**doc)) {

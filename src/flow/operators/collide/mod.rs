@@ -77,6 +77,7 @@ pub fn collide<'scope>(
                 let complete = frontier.is_empty() && copies_frontier.is_empty();
                 let given = feed.give_out(complete, &|doc| is_set(&outcome.copied, doc));
                 let Some((count, mut postings, cap)) = given else { return };
+                let cap = cap.clone();
                 outcome.postings += count;
                 sets.note_hot_keys();
                 let stored = match sets.stored() {
@@ -114,7 +115,7 @@ pub fn collide<'scope>(
                         &mut grouping.addressed
                     }
                 };
-                output.session(cap).give_iterator(addressed.take());
+                output.session(&cap).give_iterator(addressed.take(feed.is_last()));
             }
         },
     )
@@ -145,6 +146,7 @@ pub fn collide_indexed<'scope>(
                     data.for_each(|batch| feed.take_in(batch.records(&sets.context.status)));
                 });
                 let Some((mut postings, cap)) = feed.give_out(frontier.is_empty()) else { return };
+                let cap = cap.clone();
                 singletons.drop_from(&mut postings, |_| false);
                 order.sort(&mut postings);
                 let stored = postings.iter().filter(|posting| posting.doc < base);
@@ -152,7 +154,7 @@ pub fn collide_indexed<'scope>(
                 let catalogue = &sets.documents.catalogue;
                 let is_new = |doc| doc >= base && !catalogue.is_protected(doc);
                 grouping.form(&postings, is_new, &mut outcome.borrow_mut());
-                output.session(cap).give_iterator(grouping.addressed.take());
+                output.session(&cap).give_iterator(grouping.addressed.take(feed.is_last()));
             }
         },
     )

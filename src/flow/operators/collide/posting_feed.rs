@@ -66,6 +66,14 @@ impl PostingFeed {
         }
     }
 
+    /// Whether the last bucket was given out.
+    pub fn is_last(&self) -> bool {
+        match &self.held {
+            HeldPostings::Whole(feed) => feed.is_last(),
+            HeldPostings::Cut(feed) => feed.is_last(),
+        }
+    }
+
     /// The postings of one more bucket, sorted, once the input is complete: how many there are without those of copies, the
     /// others, and what to send by. Those that meet nobody are missing, unless there are stored ones that they may meet.
     pub fn give_out(
