@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # What the scripts here have in common; they source it. All runs in a copy of the tree that nothing lies beside, as a newcomer has it.
 # Leaves nothing outside the target folder and a temporary folder.
 set -euo pipefail

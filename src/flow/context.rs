@@ -114,7 +114,8 @@ impl RunContext {
     }
 
     /// Whether documents are posted without the low bits of their keys, if none is stored. Keys must only propose pairs, which are
-    /// measured, and all documents be compared: two documents may then meet under keys that are not the same.
+    /// measured, and all documents be compared: two documents may then meet under keys that are not the same. All processes must agree:
+    /// it follows from what all of them know.
     pub fn cuts_keys(&self) -> bool {
         let proposes = self.rule.is_some_and(|rule| rule.has_prefixes() && rule.is_measured());
         let all_meet = self.config.input.within_field.is_empty();

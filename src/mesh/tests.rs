@@ -90,8 +90,8 @@ fn both_sides_say_what_differs() {
         change(&mut caller);
         cases.push((caller, theirs.to_string(), mine.to_string()));
     };
-    case(&|c| c.terms.version = "9.9".into(), "it is alike 9.9 (protocol 2), this one ", "it is alike 0.");
-    case(&|c| c.terms.protocol = 77, "(protocol 77), this one ", "(protocol 2), this one ");
+    case(&|c| c.terms.version = "9.9".into(), "it is alike 9.9 (protocol 3), this one ", "it is alike 0.");
+    case(&|c| c.terms.protocol = 77, "(protocol 77), this one ", "(protocol 3), this one ");
     case(
         &|c| c.terms.workers = 9,
         "it runs as 3 processes x 9 workers, this one as 3 x 2",

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::corpora::stride;
+use crate::support::corpora::full;
 use crate::support::job::{Shape, done};
 use crate::support::program::Dir;
 
@@ -65,7 +65,8 @@ pub(crate) fn assert_same(want: &BTreeMap<String, Vec<u8>>, got: &BTreeMap<Strin
     }
 }
 
-/// Runs a job in every shape and holds the outputs against that of one worker, which is returned.
+/// Runs a job in several shapes and holds the outputs against that of one worker, which is returned: in one of one process and in one of
+/// several, or in all with `ALIKE_FULL`.
 #[track_caller]
 pub(crate) fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap<String, Vec<u8>> {
     let run = |shape| {
@@ -75,10 +76,15 @@ pub(crate) fn alike_in_all(dir: &Dir, flags: &str, shapes: &[Shape]) -> BTreeMap
         output
     };
     let want = run((1, 1));
-    // Other flags take the other half.
-    let half = stride(2).min(shapes.len().max(1));
-    for shape in shapes.iter().skip(flags.len() % half).step_by(half) {
-        assert_same(&want, &run(*shape), &format!("{flags}, {} x {}", shape.0, shape.1));
+    // Other flags take others.
+    let turn = xxhash_rust::xxh3::xxh3_64(flags.as_bytes()) as usize;
+    let others = shapes.iter().filter(|shape| **shape != (1, 1));
+    let (several, one): (Vec<Shape>, Vec<Shape>) = others.partition(|shape| shape.0 > 1);
+    for shapes in [one, several] {
+        let some = if full() { shapes.len() } else { shapes.len().min(1) };
+        for shape in shapes.iter().cycle().skip(turn % shapes.len().max(1)).take(some) {
+            assert_same(&want, &run(*shape), &format!("{flags}, {} x {}", shape.0, shape.1));
+        }
     }
     want
 }

@@ -191,7 +191,8 @@ impl Intake {
         (self.segment, self.results, self.member_counts)
     }
 
-    /// Bytes that digests and postings at least take which go to other processes next: words are packed as they are.
+    /// Bytes that digests and postings at least take which go to other processes next: words are packed as they are, and of keys that
+    /// are cut half.
     pub fn bytes_for_others(&self, topology: Topology) -> u64 {
         let remote = |key: &u64| !topology.local_workers().contains(&topology.of_key(*key));
         let arrivals = self.arrivals.iter().map(|arrival| arrival.digest).filter(remote).count();

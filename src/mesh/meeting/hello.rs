@@ -14,8 +14,8 @@
 use crate::mesh::meeting::key_agreement::{KeyMessage, MESSAGE_BYTES};
 use crate::mesh::meeting::secret::{Key, PROOF_BYTES};
 
-/// The protocol of hello and control frames; one that differs is refused.
-pub(in crate::mesh) const PROTOCOL: u32 = 2;
+/// The protocol of hello, of control frames and of what is packed for others; one that differs is refused.
+pub(in crate::mesh) const PROTOCOL: u32 = 3;
 /// Length of nonces and lives, in bytes.
 pub(in crate::mesh) const NONCE_BYTES: usize = 16;
 /// Length of a hello.

@@ -27,7 +27,7 @@ impl Grouped for Posting {
 }
 
 /// Documents of groups that are gathered for all workers of several processes: each message wakes three threads.
-const GATHERED: usize = sized(64 << 10, 7);
+const GATHERED: usize = sized(64 << 10, 40);
 
 /// Groups addressed to the workers that own a member with partners.
 pub struct AddressedGroups {
@@ -122,5 +122,45 @@ impl AddressedGroups {
         let is_ready = move |groups: &KeyGroups| groups.docs.len() + groups.hot.len() >= least;
         let filled = self.sent.iter_mut().zip(0..).filter(move |(groups, _)| is_ready(groups));
         filled.map(|(groups, owner)| KeyGroups { owner, ..std::mem::take(groups) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one worker of several processes sends in parts is what one that is alone sends at once.
+    #[test]
+    fn groups_wait_until_they_are_long_and_none_stays() {
+        let posting = |key: u64, doc: Doc| Posting { key, size: 10, doc };
+        let groups: Vec<Vec<Posting>> = (0..2 * GATHERED as u64)
+            .map(|key| (0..3).map(|at| posting(key, (key % 5) as Doc + 7 * at)).collect())
+            .collect();
+        let mut gathering = AddressedGroups::new(Topology::new(1, 2, 2));
+        let mut at_once = AddressedGroups::new(Topology::alone(4));
+        let (mut sent, mut want) = (vec![KeyGroups::default(); 4], vec![KeyGroups::default(); 4]);
+        let (mut early, mut parts) = (0, 0);
+        for (at, group) in groups.iter().enumerate() {
+            let is_last = at + 1 == groups.len();
+            for (addressed, all) in [(&mut gathering, &mut sent), (&mut at_once, &mut want)] {
+                addressed.send(group, &[2, 1, 0]);
+                addressed.mark_hot(group[0].doc);
+                let is_gathering = addressed.least > 1;
+                for part in addressed.take(is_last) {
+                    if is_gathering {
+                        parts += 1;
+                        early += usize::from(!is_last);
+                    }
+                    let whole = &mut all[part.owner as usize];
+                    whole.docs.extend(part.docs);
+                    whole.following.extend(part.following);
+                    whole.hot.extend(part.hot);
+                }
+            }
+        }
+        assert!(early > 0 && parts < groups.len(), "{early} of {parts} early");
+        for (sent, want) in sent.iter().zip(&want) {
+            assert_eq!((&sent.docs, &sent.following, &sent.hot), (&want.docs, &want.following, &want.hot));
+        }
     }
 }

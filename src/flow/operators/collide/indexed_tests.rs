@@ -131,6 +131,12 @@ proptest! {
     }
 
     #[test]
+    fn any_bytes_are_unpacked_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let unpacked = IndexedPosting::unpack(&mut &bytes[..]);
+        prop_assert!(unpacked.is_none_or(|postings| postings.len() <= bytes.len() / size_of::<u64>()));
+    }
+
+    #[test]
     fn protected_ones_meet_what_may_contain_them(all in postings(), workers in 1usize..4, protected in 0u32..30,
                                                  most_pairs in prop::sample::select(vec![(u64::MAX, 0), (20, 0), (0, 2)])) {
         let threshold: crate::threshold::Threshold = "0.8".parse().expect("a threshold");
