@@ -235,7 +235,7 @@ fn launched() {
     assert_same(&want, &written(&dir.join("out")), "launched");
 }
 
-/// An output, of `join` without the numbers of its candidates: members of hot groups are chosen by worker.
+/// An output, of `join` without the numbers of its candidates: they depend on the shape where key groups are hot.
 fn found(dir: &Dir, shape: Shape, flags: &str) -> BTreeMap<String, Vec<u8>> {
     done(dir, shape, &format!("dedup in.jsonl {flags} --out out"));
     let mut output = written(&dir.join("out"));
