@@ -447,6 +447,7 @@
 //! - `flow/operators/collide/addressed.rs` - groups addressed to the owners of their members
 //! - `flow/operators/collide/contained.rs` - groups of new contents and stored ones, of which the smaller is contained
 //! - `flow/operators/collide/grouping.rs` - groups of documents that show the same key
+//! - `flow/operators/collide/hot_postings.rs` - groups that are hot, until it is known whether it costs less to count them
 //! - `flow/operators/collide/indexed.rs` - groups of which some index a key and others probe for it
 //! - `flow/operators/collide/posting_feed.rs` - the postings of a worker, with cut keys where these only propose pairs
 //! - `flow/operators/collide/order.rs` - postings of a bucket rid of singletons, and sorted

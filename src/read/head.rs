@@ -32,6 +32,8 @@ const PACKAGES: [&str; 44] = [
 ];
 /// Bytes looked at of a package that does not say at once what it is.
 const PACKAGE: usize = 256 << 10;
+/// Bytes looked at of a file that begins with blanks, remarks, headers or a line that are longer than what is looked at of others.
+const LONG_BEGINNING: usize = 256 << 10;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,13 +72,14 @@ fn says_compressed(path: &Path) -> bool {
 }
 
 /// How many bytes more have to be known of a file that begins so: the first line, if it may be a JSON object, of a package what says
-/// which, and of zeros whether that is all.
+/// which, of zeros whether that is all, and what stands behind a long beginning.
 pub(super) fn wanted(bytes: &[u8]) -> usize {
     let in_object = || first_byte(bytes.strip_prefix(BOM).unwrap_or(bytes)) == Some(b'{');
     match bytes.len() {
         0..HEAD_BYTES => HEAD_BYTES - bytes.len(),
         HEAD_BYTES..LINE if in_object() && memchr(b'\n', bytes).is_none() => 16 * HEAD_BYTES,
         HEAD_BYTES..MOST_ZEROS if bytes.iter().all(|byte| *byte == 0) => MOST_ZEROS - bytes.len(),
+        HEAD_BYTES..LONG_BEGINNING if has_long_beginning(bytes) => 8 * HEAD_BYTES,
         HEAD_BYTES..PACKAGE if begins_package(bytes) && package_kind(bytes).is_none() => {
             PACKAGE - bytes.len()
         }
@@ -87,6 +90,22 @@ pub(super) fn wanted(bytes: &[u8]) -> usize {
 /// The first byte that is not blank.
 fn first_byte(content: &[u8]) -> Option<u8> {
     content.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
+
+/// Whether what a file is shows behind these bytes alone: they are blank, a comment or a declaration, a line, or headers of a mail.
+fn has_long_beginning(bytes: &[u8]) -> bool {
+    let content = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
+    if memchr(0, content).is_some() {
+        return false;
+    }
+    let Some(line) = memchr(b'\n', content).map(|end| &content[..end]) else { return true };
+    let is_header = || {
+        let name = memchr(b':', line).map(|colon| &line[..colon]).unwrap_or_default();
+        let is_named = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+        let ends = || [&b"\n\n"[..], b"\r\n\r\n"].iter().any(|end| memmem::find(content, end).is_some());
+        is_named && !ends()
+    };
+    behind_prolog(content).is_empty() || is_header()
 }
 
 /// Whether some bytes begin like a stream of Arrow. The field of a message that names what it brings stands near its beginning.
@@ -328,7 +347,12 @@ impl FileHead {
                 .is_some_and(|first| first.is_ok()),
             _ => false,
         };
-        may_be && self.first_value().is_some_and(|array| array.len() == content.len())
+        // Another array may follow.
+        may_be
+            && self.first_value().is_some_and(|array| match content[array.len()..].trim_ascii_start() {
+                [] => true,
+                behind => behind[0] == b'[' && content[array.len()..].contains(&b'\n'),
+            })
     }
 
     /// Whether its first JSON object goes on in a second line.
@@ -444,6 +468,28 @@ mod tests {
             assert_eq!(extension(Path::new(name)).as_deref(), end, "{name}");
         }
         assert!(says_compressed(Path::new("https://host/a.jsonl.gz?sig=1.2")));
+    }
+
+    #[test]
+    fn more_is_wanted_behind_a_long_beginning() {
+        let long = |unit: &str| unit.repeat(HEAD_BYTES / unit.len() + 1);
+        let headers = long("ARC-Seal: i=1; a=rsa-sha256; t=12345;\r\n d=b\r\n");
+        for beginning in [long(" \n"), format!("<!-- {}", long("c\n")), long("id,"), headers.clone()] {
+            assert_eq!(wanted(beginning.as_bytes()), 8 * HEAD_BYTES, "{beginning:.20}");
+            let all = beginning.repeat(LONG_BEGINNING / HEAD_BYTES);
+            assert_eq!(wanted(all.as_bytes()), 0, "{beginning:.20}");
+        }
+        let ended = format!("{headers}\r\n{}", long("text\n"));
+        let binary = format!("\0{}", long("x"));
+        for other in [
+            long("a line\n"),
+            long("one: line\n\n"),
+            ended,
+            binary,
+            format!("<!-- c -->\n<p>{}", long("text\n")),
+        ] {
+            assert_eq!(wanted(other.as_bytes()), 0, "{other:.20}");
+        }
     }
 
     #[test]

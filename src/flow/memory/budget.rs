@@ -48,6 +48,8 @@ pub enum Share {
     Counter,
     /// Under how many hot keys documents stand, a place for each.
     HotKeys,
+    /// Postings of hot groups that may be counted all the same.
+    HotPostings,
     /// Pairs that share enough keys.
     Candidates,
     /// How often members of sets are met, where some may be too common to be counted.
@@ -70,6 +72,7 @@ impl Share {
             Share::Postings => 30,
             Share::Arrivals | Share::Counter | Share::Candidates | Share::Members => 10,
             Share::Rows | Share::Groups => 20,
+            Share::HotPostings => 1,
             Share::FirstHalves => 5,
             Share::Labels | Share::Seen | Share::Fetched | Share::HotKeys => 4,
             Share::Signatures => 7,
@@ -165,13 +168,13 @@ mod tests {
     #[test]
     fn shares_never_come_to_more_than_the_whole() {
         use Share::{
-            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, HotKeys, Labels, Links, Members,
-            Postings, Rows, Seen, Sets, Settling, Signatures,
+            Arrivals, Candidates, Counter, Fetched, FirstHalves, Groups, HotKeys, HotPostings, Labels, Links,
+            Members, Postings, Rows, Seen, Sets, Settling, Signatures,
         };
         let rows = [Rows, Labels, Signatures];
         let times: [&[Share]; 9] = [
             &[Seen, Postings, Arrivals, FirstHalves, FirstHalves, Members],
-            &[Seen, Postings, Groups, Members, HotKeys],
+            &[Seen, Postings, Groups, Members, HotKeys, HotPostings],
             &[Seen, Candidates, Members],
             &[Groups, Groups, Counter, Candidates, HotKeys],
             &[Fetched, Candidates, Candidates, HotKeys],

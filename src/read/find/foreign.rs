@@ -123,6 +123,12 @@ const POSTSCRIPT: Foreign =
 /// An array of records.
 const ARRAY: Foreign =
     Foreign { magic: b"[", name: "JSON array", instead: "make it JSON Lines, as jq -c '.[]' does" };
+/// Records between marks of their own (RFC 7464).
+const SEQUENCE: Foreign = Foreign {
+    magic: b"\x1e{",
+    name: "JSON text sequence",
+    instead: "make it JSON Lines, as tr -d '\\036' does",
+};
 /// A record of several lines.
 const OBJECT: Foreign =
     Foreign { magic: b"{", name: "JSON over several lines", instead: "make it JSON Lines, as jq -c . does" };
@@ -169,6 +175,7 @@ impl Foreign {
             content if is_plain && content.starts_with(MMDF.magic) => Some(MMDF),
             content if is_plain && content.starts_with(OF_CR.magic) && is_of_cr(content) => Some(OF_CR),
             _ if is_plain && (is_no_text() || head.is_called_compressed_only()) => Some(MISNAMED),
+            content if content.starts_with(SEQUENCE.magic) => Some(SEQUENCE),
             _ if head.is_array() => Some(ARRAY),
             _ if head.is_object_of_lines() => Some(OBJECT),
             _ => None,

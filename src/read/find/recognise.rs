@@ -11,6 +11,10 @@ use crate::read::head::{FileHead, FoundBy};
 use crate::read::source::{Cuts, Source};
 use crate::remote::{ObjectState, ObjectUrl};
 
+/// How names of files end, in lower case, that have bytes even without a document.
+const NEVER_EMPTY: [&str; 12] =
+    ["parquet", "arrow", "arrows", "feather", "docx", "docm", "dotx", "odt", "ott", "epub", "pdf", "rtf"];
+
 /// What a file is.
 #[expect(
     clippy::large_enum_variant,
@@ -77,6 +81,7 @@ pub(super) fn recognise(
     source.window = first_window(source.compression, &mut file)?;
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
+    check_length(&head)?;
     let format = formats::recognise(&head);
     if let Some(foreign) = formats::foreign(&head, format) {
         return Ok(Recognised::Foreign(foreign));
@@ -103,6 +108,15 @@ fn begins_with_dictionary(file: &InputFile) -> io::Result<bool> {
     Ok(begin[..read] == *WITH_DICTIONARY.magic())
 }
 
+/// Refuses a file without a byte whose name says what none can be: whoever wrote or copied it has not ended.
+fn check_length(head: &FileHead) -> io::Result<()> {
+    let is_never_empty = || head.extension().is_some_and(|end| NEVER_EMPTY.contains(&end));
+    if !head.is_empty() || head.is_compressed() || !is_never_empty() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty, which none of its kind is"))
+}
+
 /// Refuses a table of which it takes more than half of the memory to know where its rows stand.
 fn check_layout(bytes: u64, memory: Option<u64>) -> io::Result<()> {
     let Some(memory) = memory.filter(|memory| bytes > memory / 2) else { return Ok(()) };
@@ -124,6 +138,7 @@ pub(super) fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::format::Delimiter;
     use crate::read::head::HEAD_BYTES;
 
     fn format(name: &str, content: &[u8], found: FoundBy) -> Option<(Format, Compression)> {
@@ -162,6 +177,19 @@ mod tests {
         assert_eq!(plain("data", b"\xff\xfeh", FoundBy::Named), None);
         assert_eq!(plain("data", b"", FoundBy::Named), Some(JsonLines));
         assert_eq!(plain("data", b"", FoundBy::Walked), None);
+    }
+
+    #[test]
+    fn what_is_never_empty_cannot_be_read_if_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for found in [FoundBy::Named, FoundBy::Walked] {
+            for name in NEVER_EMPTY.map(|end| format!("a.{end}")) {
+                let path = folder.path().join(&name);
+                std::fs::write(&path, "").expect("written");
+                let error = recognise(&path, None, found, FormatHint::default()).expect_err(&name);
+                assert!(error.to_string().contains("empty"), "{name}: {error}");
+            }
+        }
     }
 
     #[test]
@@ -209,6 +237,38 @@ mod tests {
             "<mediawikis>\n<a>",
         ] {
             assert_eq!(plain("a", other.as_bytes(), FoundBy::Walked), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_begins_at_length_is_known_by_what_follows() {
+        let seals = "ARC-Seal: i=1; a=rsa-sha256; t=12345;\r\n\td=b.c; s=s\r\n".repeat(HEAD_BYTES / 40);
+        let mail = format!("{seals}From: a@b\r\nSubject: s\r\nDate: d\r\nTo: c@d\r\n\r\ntext\r\n");
+        let remark = format!("<!--\n{}\n-->\n", "c ".repeat(HEAD_BYTES));
+        let blanks = " \n".repeat(HEAD_BYTES);
+        let names: Vec<String> = (0..HEAD_BYTES / 4).map(|at| format!("c{at}")).collect();
+        let table = format!("{},text\n{}a b\n", names.join(","), "1,".repeat(names.len()));
+        let csv = Format::Csv { delimiter: Delimiter::COMMA };
+        for (content, format) in [
+            (mail, Format::Message),
+            (format!("{remark}<html><p>a"), Format::Html),
+            (format!("{blanks}<!DOCTYPE html>\n<p>a"), Format::Html),
+            (format!("{blanks}{{\"text\": \"a\"}}\n"), Format::JsonLines),
+            (table, csv),
+        ] {
+            for found in [FoundBy::Named, FoundBy::Walked] {
+                assert_eq!(plain("a", content.as_bytes(), found), Some(format), "{found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn records_of_json_between_other_marks_are_none() {
+        for other in ["[{\"a\": 1}]\n[{\"a\": 2}]\n", "\x1e{\"a\": 1}\n\x1e{\"a\": 2}\n"] {
+            assert_eq!(plain("a", other.as_bytes(), FoundBy::Named), None, "{other}");
+        }
+        for text in ["[{1}] is a note\n[{2}] another one", "[\"a\"] [\"b\"] stand in brackets"] {
+            assert_eq!(plain("a", text.as_bytes(), FoundBy::Named), Some(Format::Text), "{text}");
         }
     }
 

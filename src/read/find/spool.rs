@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::read::format::FormatHint;
 use crate::read::formats::codec;
 use crate::read::head::FoundBy;
+use crate::read::record::NOT_UTF_8;
 use crate::read::source::Source;
 
 /// How standard input is shown to people.
@@ -29,8 +30,7 @@ pub(super) fn spool(input: &mut dyn Read, spool: &Path, hint: FormatHint) -> Res
         Recognised::Source { source, .. } => source,
         Recognised::Foreign(foreign) => return Err(Error::input(Path::new("-"), foreign.reason())),
         Recognised::Nothing => {
-            let reason =
-                "standard input is of no kind that is read, and no UTF-8 text; CSV needs --input-format csv";
+            let reason = format!("standard input is of no kind that is read, and {NOT_UTF_8}");
             return Err(Error::input(Path::new("-"), reason));
         }
     };

@@ -4,10 +4,12 @@ use std::convert::Infallible;
 
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
+use memchr::memmem;
 
 use super::charset::utf_16_of_markup;
 use super::main_text::MainBlocks;
 use super::quotation::Quotation;
+use crate::read::BOM;
 use crate::read::field::Fields;
 
 /// Elements whose content is no text.
@@ -24,39 +26,59 @@ const WITHIN_LINES: [&[u8]; 35] = [
     b"dfn", b"em", b"font", b"i", b"ins", b"kbd", b"mark", b"nobr", b"q", b"rb", b"ruby", b"s", b"samp",
     b"small", b"span", b"strike", b"strong", b"sub", b"sup", b"tt", b"u", b"var", b"wbr",
 ];
-/// How HTML begins, in lower case.
-const BEGINNINGS: [&str; 11] = [
-    "<!doctype html",
-    "<html",
-    "<head",
-    "<title",
-    "<meta",
-    "<body",
-    "<script",
-    "<link",
-    "<style",
-    "<div",
-    "<p>",
+/// How HTML begins, in lower case: with a space or the end of the tag behind it (the MIME Sniffing Standard, section 7.1, and more).
+const BEGINNINGS: [&[u8]; 24] = [
+    b"<!doctype html",
+    b"<html",
+    b"<head",
+    b"<title",
+    b"<meta",
+    b"<body",
+    b"<script",
+    b"<link",
+    b"<style",
+    b"<div",
+    b"<p",
+    b"<h1",
+    b"<table",
+    b"<iframe",
+    b"<font",
+    b"<br",
+    b"<article",
+    b"<section",
+    b"<main",
+    b"<ul",
+    b"<ol",
+    b"<center",
+    b"<pre",
+    b"<span",
 ];
-/// Bytes looked at for the beginning of HTML.
+/// Bytes looked at of UTF-16.
 const BEGINNING: usize = 1024;
 
 /// Whether bytes begin as HTML does, comments and an XML declaration left aside.
 pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(BEGINNING)];
-    let markup = match utf_16_of_markup(bytes) {
-        Some(encoding) => encoding.decode(head).0,
-        None => String::from_utf8_lossy(head),
-    };
-    let lower = markup.to_ascii_lowercase();
-    let mut rest = lower.trim_start_matches('\u{feff}').trim_start();
-    while let Some(end) = [("<!--", "-->"), ("<?xml", "?>")].iter().find_map(|(start, end)| {
-        let inside = rest.strip_prefix(start)?;
-        Some(inside.find(end).map_or("", |at| &inside[at + end.len()..]))
-    }) {
-        rest = end.trim_start();
+    match utf_16_of_markup(bytes) {
+        Some(encoding) => begins_html(encoding.decode(&bytes[..bytes.len().min(BEGINNING)]).0.as_bytes()),
+        None => begins_html(bytes),
     }
-    BEGINNINGS.iter().any(|beginning| rest.starts_with(beginning))
+}
+
+/// The same of bytes that are no UTF-16.
+fn begins_html(bytes: &[u8]) -> bool {
+    let mut rest = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
+    while let Some(behind) = [("<!--", "-->"), ("<?xml", "?>")].iter().find_map(|(start, end)| {
+        let begin = rest.get(..start.len())?;
+        let inside = &rest[start.len()..];
+        let behind = || memmem::find(inside, end.as_bytes()).map_or(&b""[..], |at| &inside[at + end.len()..]);
+        begin.eq_ignore_ascii_case(start.as_bytes()).then(behind)
+    }) {
+        rest = behind.trim_ascii_start();
+    }
+    BEGINNINGS.iter().any(|tag| {
+        let begin = rest.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
+        begin && rest.get(tag.len()).is_none_or(|byte| byte.is_ascii_whitespace() || b"/>".contains(byte))
+    })
 }
 
 /// How much of a page is its text.
@@ -297,14 +319,31 @@ mod tests {
 
     #[test]
     fn html_is_known_by_its_beginning() {
-        for html in
-            ["<!DOCTYPE html>", "\u{feff} <HTML lang=en>", "<?xml version='1.0'?>\n<!-- c --><html>", "<p>x"]
-        {
+        let behind_much = format!("<!--{}-->{}<body>", "c".repeat(BEGINNING), "\n".repeat(BEGINNING));
+        for html in [
+            "<!DOCTYPE html>",
+            "\u{feff} <HTML lang=en>",
+            "<?xml version='1.0'?>\n<!-- c --><html>",
+            "<p>x",
+            "<br/>",
+            "<Section\nid=a>",
+            &behind_much,
+        ] {
             assert!(looks_like_html(html.as_bytes()), "{html}");
         }
-        for other in
-            ["", "text <html>", "<xml>", "<!doctype book>", "<!-- only a comment", "{\"a\": \"<p>\"}"]
-        {
+        for other in [
+            "",
+            "text <html>",
+            "<xml>",
+            "<!doctype book>",
+            "<!-- only a comment",
+            "{\"a\": \"<p>\"}",
+            "<header>",
+            "<headline>x",
+            "<metadata xmlns='a'>",
+            "<linkGrp>",
+            "<html5>",
+        ] {
             assert!(!looks_like_html(other.as_bytes()), "{other}");
         }
     }

@@ -19,9 +19,14 @@ pub(in crate::read) struct Response<'a> {
 impl<'a> Response<'a> {
     /// The response that bytes are. Without a blank line there is no body.
     pub(in crate::read) fn of(bytes: &'a [u8]) -> Option<Response<'a>> {
-        let bytes = Some(bytes).filter(|bytes| bytes.starts_with(b"HTTP/"))?;
-        let (headers, body) = HeaderLines::split(bytes).unwrap_or((HeaderLines::open(bytes), b""));
-        Some(Response { headers, body })
+        let mut bytes = Some(bytes).filter(|bytes| bytes.starts_with(b"HTTP/"))?;
+        loop {
+            let (headers, body) = HeaderLines::split(bytes).unwrap_or((HeaderLines::open(bytes), b""));
+            if !is_interim(bytes) || !body.starts_with(b"HTTP/") {
+                return Some(Response { headers, body });
+            }
+            bytes = body;
+        }
     }
 
     /// Its media type.
@@ -97,11 +102,19 @@ impl<'a> Response<'a> {
         codings
     }
 
-    /// The names that a header lists, in lower case.
+    /// The names that the headers of a name list, in lower case.
     fn lists(&self, name: &str) -> impl Iterator<Item = String> {
-        let names = self.headers.get(name).unwrap_or_default().split(',');
+        let names = self.headers.all(name).flat_map(|names| names.split(','));
         names.map(|name| name.trim().to_ascii_lowercase()).filter(|name| !name.is_empty())
     }
+}
+
+/// Whether a status line is that of an answer before the final one, as `100 Continue` (RFC 9110, section 15.2).
+fn is_interim(bytes: &[u8]) -> bool {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let status =
+        line.split(|byte| *byte == b' ').find(|word| !word.is_empty() && !word.starts_with(b"HTTP/"));
+    status.is_some_and(|status| matches!(status.trim_ascii_end(), [b'1', b'0'..=b'9', b'0'..=b'9']))
 }
 
 /// What a transfer may be encoded in that can be taken off (RFC 9112, section 7), and what servers also name there.
@@ -252,11 +265,33 @@ mod tests {
     }
 
     #[test]
+    fn answers_before_the_final_one_are_passed_over() {
+        let last = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nHTTP/1.1 is a protocol";
+        for before in [
+            "",
+            "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 100\r\n\r\n",
+        ] {
+            let bytes = format!("{before}{last}");
+            let response = Response::of(bytes.as_bytes()).expect("a response");
+            assert_eq!(response.media(), Some("text/plain"));
+            assert_eq!(response.body(1000), Ok(Cow::Borrowed(&b"HTTP/1.1 is a protocol"[..])));
+        }
+        let alone = Response::of(b"HTTP/1.1 100 Continue\r\n\r\n").expect("a response");
+        assert_eq!(alone.body(1000), Ok(Cow::Borrowed(&b""[..])));
+    }
+
+    #[test]
     fn chunks_are_joined() {
         let chunked = "Transfer-Encoding: chunked\r\n";
         let packed = gzip(b"abcde");
         let sent = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
         assert_eq!(body("Transfer-Encoding: gzip, chunked\r\n", &sent), Ok(b"abcde".to_vec()));
+        let twice = gzip(&packed);
+        assert_eq!(
+            body("Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n", &twice),
+            Ok(b"abcde".to_vec())
+        );
         for headers in
             ["Content-Encoding: gzip\r\nTransfer-Encoding: gzip\r\n", "Transfer-Encoding: gzip, foo\r\n"]
         {

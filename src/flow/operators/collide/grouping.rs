@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::document::Doc;
 use crate::flow::distributed::topology::Topology;
 use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::set;
 use crate::flow::operators::collide::addressed::AddressedGroups;
+use crate::flow::operators::collide::hot_postings::{GroupSize, HotPostings, MOST_KEPT, docs, ends};
 use crate::flow::records::Posting;
 use crate::flow::results::gathered::Collided;
 use crate::flow::results::hot_groups::HotGroup;
@@ -25,12 +27,17 @@ pub struct KeyGrouping {
     cap: usize,
     /// A group with more pairs than so many new contents have is a hot group.
     most_expanded: usize,
+    /// Unless it has no more than so many for each member.
+    most_of_member: usize,
     /// Whether new contents are paired with each other.
     among_new: bool,
     /// Members of a hot group that is kept whole. Members of smaller ones collide again.
     kept_whole: usize,
     /// What is noted of the members of hot groups that may collide again.
     hot_keys: Arc<HotKeys>,
+    /// The postings of smaller hot groups, as long as they may be counted all the same.
+    hot_postings: HotPostings,
+    workers: usize,
     /// Whether a pair may be met that sizes tell apart: it is dropped when it has been counted.
     meets_more: bool,
     /// What goes out.
@@ -65,9 +72,13 @@ impl KeyGrouping {
             (true, true) => usize::MAX,
         };
         let among_new = context.compares_new();
+        let room = context.memory.budget.part(Share::HotPostings) / size_of::<Posting>() as u64;
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(MOST_KEPT);
         KeyGrouping {
             kept_whole,
+            most_of_member: if collides_again { MAX_PAIRS_OF_MEMBER } else { 0 },
             among_new,
+            hot_postings: HotPostings::with_room(room),
             meets_more: collides_again,
             hot_keys: sets.hot_keys(),
             ..KeyGrouping::new(sizes, cap, most_expanded, context.topology)
@@ -79,9 +90,12 @@ impl KeyGrouping {
             sizes,
             cap,
             most_expanded,
+            most_of_member: 0,
             among_new: true,
             kept_whole: 0,
             hot_keys: Arc::default(),
+            hot_postings: HotPostings::with_room(MOST_KEPT),
+            workers: topology.all(),
             meets_more: false,
             addressed: AddressedGroups::new(topology),
             following: Vec::new(),
@@ -118,35 +132,73 @@ impl KeyGrouping {
         for group in postings.chunk_by(|a, b| a.key == b.key) {
             let protected = group.iter().filter(|posting| is_protected(posting.doc)).count();
             let new = group.len() - protected;
-            let of = |wanted| group.iter().filter(move |posting| is_protected(posting.doc) == wanted);
-            let members = || of(true).chain(of(false)).map(|posting| posting.doc);
-            if new == 0
-                || protected > 0 && self.sets_aside((new, protected), members(), ends(group), collided)
-            {
+            let of =
+                |wanted| group.iter().copied().filter(move |posting| is_protected(posting.doc) == wanted);
+            let members = || of(true).chain(of(false)).collect();
+            let size = GroupSize { new, others: protected, is_mixed: true };
+            if new == 0 || protected > 0 && self.sets_aside(size, group[0].key, members, collided) {
                 continue;
             }
             match protected {
                 0 => self.form_one(group, &[], collided),
-                // One group for all costs less than one for each.
-                _ if self.among_new && protected <= new => self.send_whole(group),
-                _ => self.send_apart(group, is_protected),
+                _ => self.send_beside(group, size, is_protected),
             }
         }
+    }
+
+    /// Sends a group of new and protected documents.
+    fn send_beside(&mut self, group: &[Posting], size: GroupSize, is_protected: &impl Fn(Doc) -> bool) {
+        // One group for all costs less than one for each.
+        if self.among_new && size.others <= size.new {
+            self.send_whole(group);
+        } else {
+            self.send_apart(group, is_protected);
+        }
+    }
+
+    /// Once all groups were formed: sends the smaller hot ones if it costs less to count their pairs; if not, their members collide
+    /// again. `is_protected` is asked as where they were formed.
+    pub fn settle(&mut self, is_protected: &impl Fn(Doc) -> bool, collided: &mut Collided) {
+        let kept = std::mem::replace(&mut self.hot_postings, HotPostings::with_room(0));
+        if !kept.are_counted(self.workers) {
+            return self.collide_again(kept, collided);
+        }
+        kept.each(|size, postings| match size.is_mixed {
+            true => {
+                postings.sort_unstable();
+                self.send_beside(postings, size, is_protected);
+            }
+            false => {
+                let (stored, new) = postings.split_at(size.others);
+                self.send(new, stored);
+            }
+        });
+    }
+
+    /// Has the members of hot groups collide again.
+    fn collide_again(&self, kept: HotPostings, collided: &mut Collided) {
+        kept.each(|_, postings| self.meet_again(postings, collided));
+    }
+
+    /// Has those of one hot group collide again.
+    fn meet_again(&self, postings: &[Posting], collided: &mut Collided) {
+        self.hot_keys.note(docs(postings), ends(postings));
+        docs(postings).for_each(|doc| set(&mut collided.hot_members, doc));
     }
 
     /// Forms the group of one key, in which there are new postings.
     #[inline]
     fn form_one(&mut self, group: &[Posting], of_key: &[Posting], collided: &mut Collided) {
-        let members = of_key.iter().chain(group).map(|posting| posting.doc);
-        // In the order of sizes.
-        let (mut first, mut last) = ends(group);
-        if !of_key.is_empty() {
-            let stored = ends(of_key);
-            (first, last) = (first.min(stored.0), last.max(stored.1));
+        let members = || [of_key, group].concat();
+        let size = GroupSize { new: group.len(), others: of_key.len(), is_mixed: false };
+        if !self.sets_aside(size, group[0].key, members, collided) {
+            self.send(group, of_key);
         }
-        if self.sets_aside((group.len(), of_key.len()), members, (first, last), collided) {
-            return;
-        }
+    }
+
+    /// Sends the group of one key.
+    #[inline]
+    fn send(&mut self, group: &[Posting], of_key: &[Posting]) {
         if self.send_together(group, of_key) {
             return;
         }
@@ -193,35 +245,43 @@ impl KeyGrouping {
         pays
     }
 
-    /// Whether nothing is sent of a group with so many new and stored members: it is hot, or its key too common.
+    /// Whether nothing is sent of a group, at least for now: it is hot, or its key too common. Of its `members` the stored or
+    /// protected ones come first.
     #[inline]
     fn sets_aside(
-        &self,
-        (new, stored): (usize, usize),
-        members: impl Iterator<Item = Doc> + Clone,
-        (first, last): (&Posting, &Posting),
+        &mut self,
+        size: GroupSize,
+        key: u64,
+        members: impl FnOnce() -> Vec<Posting>,
         collided: &mut Collided,
     ) -> bool {
-        let contents = new + stored;
-        if self.is_hot(new, stored) {
-            if self.kept_whole > 0 {
-                self.hot_keys.note(members.clone(), (first.size, last.size));
-            }
-            if contents < self.kept_whole {
-                members.for_each(|doc| set(&mut collided.hot_members, doc));
-            } else {
-                // A document may be there twice where keys are cut.
-                let mut members: Vec<Doc> = members.collect();
-                members.dedup();
-                collided.hot_groups.push(HotGroup::of(members));
-            }
+        if self.is_hot(size) {
+            self.set_aside(size, &members(), collided);
             return true;
         }
+        let contents = size.contents();
         if self.cap > 0 && contents > self.cap {
-            collided.common.ignore(first.key, contents as u64, new as u64);
+            collided.common.ignore(key, contents as u64, size.new as u64);
             return true;
         }
         false
+    }
+
+    /// Takes a hot group: a large one is kept whole, and what becomes of the others is seen when there are all.
+    fn set_aside(&mut self, size: GroupSize, members: &[Posting], collided: &mut Collided) {
+        if size.contents() >= self.kept_whole {
+            if self.kept_whole > 0 {
+                self.hot_keys.note(docs(members), ends(members));
+            }
+            // A document may be there twice where keys are cut.
+            let mut members: Vec<Doc> = docs(members).collect();
+            members.dedup();
+            collided.hot_groups.push(HotGroup::of(members));
+        } else if !self.hot_postings.keep(size, self.twice_the_pairs(size) / 2, members) {
+            let all = std::mem::replace(&mut self.hot_postings, HotPostings::with_room(0));
+            self.collide_again(all, collided);
+            self.meet_again(members, collided);
+        }
     }
 
     /// Sends a group in which each member is paired with all behind it that it may meet.
@@ -258,12 +318,17 @@ impl KeyGrouping {
 
     /// Whether there are more pairs in a group than in one of as many new contents as make a hot group. Pairs of stored
     /// contents are known: a few new ones can meet very many of them.
-    fn is_hot(&self, new: usize, stored: usize) -> bool {
-        let among_new = if self.among_new { new } else { 0 };
-        let pairs = new.saturating_mul(2 * stored + among_new);
+    fn is_hot(&self, size: GroupSize) -> bool {
+        let pairs = self.twice_the_pairs(size);
         // Where a few new ones meet a stored family, counting costs less than colliding all of it again.
-        let few = self.kept_whole > 0 && pairs / 2 <= MAX_PAIRS_OF_MEMBER.saturating_mul(stored + new);
+        let few = pairs / 2 <= self.most_of_member.saturating_mul(size.contents());
         pairs > self.most_expanded.saturating_mul(self.most_expanded) && !few
+    }
+
+    /// The pairs of which at least one document is new, counted from both ends.
+    fn twice_the_pairs(&self, size: GroupSize) -> usize {
+        let among_new = if self.among_new { size.new } else { 0 };
+        size.new.saturating_mul(2 * size.others + among_new)
     }
 
     /// For each member of a group how many behind it the size filter lets it meet.
@@ -277,11 +342,6 @@ impl KeyGrouping {
             self.following.push((end - at - 1) as u32);
         }
     }
-}
-
-/// The first and the last of the sorted postings of a key.
-fn ends(group: &[Posting]) -> (&Posting, &Posting) {
-    (&group[0], &group[group.len() - 1])
 }
 
 #[cfg(test)]

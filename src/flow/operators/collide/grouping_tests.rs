@@ -121,6 +121,60 @@ proptest! {
         prop_assert_eq!(found.common.keys(), expected.common.keys());
     }
 
+    /// Hot groups are sent like others if that costs less, and if not or if there is no room, all their members collide again.
+    #[test]
+    fn hot_groups_are_counted_or_their_members_collide_again(
+        all in postings(), base in prop::sample::select(vec![0u32, 11]), long in prop::sample::select(vec![0u32, 9, 500]),
+        is_beside in any::<bool>(), room in prop::sample::select(vec![0usize, 20, 1000]), workers in 1usize..4,
+    ) {
+        // What is below `base` is stored, or protected.
+        let rule = PairTest::Resemblance("0.8".parse().expect("a threshold"));
+        let mut held: Vec<Posting> = all.into_iter().map(|p| Posting { size: p.size + long, ..p }).collect();
+        held.sort_unstable();
+        let is_protected = |doc: Doc| doc < base;
+        let (stored, new): (Vec<Posting>, Vec<Posting>) = held.iter().partition(|p| is_protected(p.doc));
+        let new_keys: std::collections::BTreeSet<u64> = new.iter().map(|p| p.key).collect();
+        let stored: Vec<Posting> = stored.into_iter().filter(|p| new_keys.contains(&p.key)).collect();
+        let form = |most: usize, kept_whole: usize| {
+            let hot_postings = HotPostings::with_room(room);
+            let grouping = KeyGrouping::new(Some(rule), 0, most, Topology::alone(workers));
+            let (mut grouping, mut collided) = (KeyGrouping { kept_whole, hot_postings, ..grouping }, Collided::default());
+            match is_beside {
+                true => grouping.form_beside(&held, &is_protected, &mut collided),
+                false => grouping.form(&new, &stored, &mut collided),
+            }
+            grouping.settle(&is_protected, &mut collided);
+            let mut pairs = led_pairs(&mut grouping.addressed, workers);
+            pairs.sort_unstable();
+            (pairs, collided)
+        };
+        let (every, _) = form(usize::MAX, 0);
+        let (cold, whole) = form(4, 0);
+        let (found, collided) = form(4, usize::MAX);
+        prop_assert!(collided.hot_groups.is_empty());
+        let again: Vec<Doc> = (0..30).filter(|doc| is_set(&collided.hot_members, *doc)).collect();
+        let groups: Vec<&[Doc]> = whole.hot_groups.iter().map(HotGroup::docs).collect();
+        let members: std::collections::BTreeSet<Doc> = groups.iter().copied().flatten().copied().collect();
+        let shingles: u32 = members.iter().map(|doc| 10 + doc % 7 + long).sum();
+        let pairs: usize = groups.iter().map(|group| {
+            let others = group.iter().filter(|doc| is_protected(**doc)).count();
+            let new = group.len() - others;
+            new * (2 * others + new) / 2
+        }).sum();
+        let fits = groups.iter().map(|group| group.len()).sum::<usize>() <= room;
+        if fits && pairs * workers <= 12 * shingles as usize {
+            prop_assert!(again.is_empty());
+            prop_assert_eq!(&found, &every);
+        } else {
+            prop_assert_eq!(&again, &members.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(&found, &cold);
+        }
+        // A pair that is not sent is of members that collide again.
+        let both_again = |pair: &Pair| again.contains(&pair.docs().0) && again.contains(&pair.docs().1);
+        let is_sent = |pair: &Pair| found.iter().any(|(other, _)| other == pair);
+        prop_assert!(every.iter().all(|(pair, _)| is_sent(pair) || both_again(pair)));
+    }
+
     /// Where stored members go out once for all new ones, pairs are met beside those that are wanted, but none that sizes allow more
     /// often or less, and none by another leader.
     #[test]

@@ -6,6 +6,7 @@
 mod addressed;
 mod contained;
 mod grouping;
+mod hot_postings;
 mod indexed;
 mod order;
 mod posting_feed;
@@ -102,16 +103,18 @@ pub fn collide<'scope>(
                         contained.form(&postings, &stored, &mut outcome);
                         &mut contained.addressed
                     }
-                    None if sets.stored().is_none() && sets.documents.catalogue.has_protected() => {
+                    None => {
                         let catalogue = &sets.documents.catalogue;
                         let perhaps = catalogue.perhaps_protected();
                         let is_protected =
                             |doc| doc < perhaps.start || doc < perhaps.end && catalogue.is_protected(doc);
-                        grouping.form_beside(&postings, &is_protected, &mut outcome);
-                        &mut grouping.addressed
-                    }
-                    None => {
-                        grouping.form(&postings, &stored, &mut outcome);
+                        match sets.stored().is_none() && catalogue.has_protected() {
+                            true => grouping.form_beside(&postings, &is_protected, &mut outcome),
+                            false => grouping.form(&postings, &stored, &mut outcome),
+                        }
+                        if feed.is_last() {
+                            grouping.settle(&is_protected, &mut outcome);
+                        }
                         &mut grouping.addressed
                     }
                 };

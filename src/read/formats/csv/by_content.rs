@@ -24,10 +24,10 @@ pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict
     }
     let names: Vec<&str> = header.iter().map(|name| unquoted(name)).collect();
     let distinct: HashSet<&str> = names.iter().copied().collect();
-    if names.len() < 2 || distinct.len() < names.len() {
+    let has_text = names.iter().any(|name| name.trim() == TEXT);
+    if names.len() < 2 || distinct.len() < names.len() && !has_text {
         return false;
     }
-    let has_text = names.iter().any(|name| name.trim() == TEXT);
     let mut fit = rows.filter(|row| *row != [""]).map(|row| row.len() == names.len());
     if names.iter().all(|name| is_name(name)) {
         return fit.next().unwrap_or(has_text);
@@ -44,13 +44,13 @@ pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict
 }
 
 /// Whether a field may be what people call a column: the first may have no name, as that of the numbers of rows, and blanks around it
-/// are rare but in prose.
-fn is_title(field: &str, at: usize, may_have_blanks: bool) -> bool {
+/// are rare but in prose. Where there is no doubt any column may be without a name, and have such blanks.
+fn is_title(field: &str, at: usize, is_beyond_doubt: bool) -> bool {
     let begins = |first: char| first.is_alphabetic() || matches!(first, '_' | '#' | '@' | '$');
     let is_part = |letter: char| letter.is_alphanumeric() || " _.-:/()[]#@$%&+*'?".contains(letter);
-    let name = if may_have_blanks { field.trim() } else { field };
+    let name = if is_beyond_doubt { field.trim() } else { field };
     match name.is_empty() {
-        true => at == 0,
+        true => at == 0 || is_beyond_doubt,
         false => {
             name.len() <= NAME
                 && name.starts_with(begins)
@@ -133,6 +133,8 @@ mod tests {
                 "\"\",\"text\"\n\"1\",\"a b\"\n",
                 "id, text\n1,a b\n",
                 "#id,text\n1,a b",
+                "id,text,text\n1,a b,c d\n",
+                "id,text,\n1,a b,\n",
                 "Doc ID,text",
             ] {
                 assert!(looks_like_table(with_text, true, b',', strict), "{with_text}");

@@ -33,6 +33,13 @@ pub(super) struct WikiPage<'a> {
     redirect: Option<Cow<'a, str>>,
 }
 
+/// The text that an element without content is: none at all where it was hidden, or stands elsewhere.
+fn text_without_content<'a>(tag: &XmlTag<'_>) -> WikiText<'a> {
+    let said = |name| attribute_value(tag.attributes, name);
+    let stands_elsewhere = said("bytes").is_some_and(|bytes| bytes != "0") || said("deleted").is_some();
+    if stands_elsewhere { WikiText::Missing } else { WikiText::Escaped("") }
+}
+
 impl<'a> WikiPage<'a> {
     /// The page that bytes are, space around it left aside.
     ///
@@ -69,7 +76,8 @@ impl<'a> WikiPage<'a> {
                 TagKind::Close => {
                     let from = open.pop().filter(|from| from.name == tag.name);
                     let from = from.ok_or("a tag that closes no element")?;
-                    self.take(&open, from.name, &text[from.end..tag.start])?;
+                    let content = &text[from.end..tag.start];
+                    self.take(&open, &from, content)?;
                 }
             }
         }
@@ -77,10 +85,13 @@ impl<'a> WikiPage<'a> {
     }
 
     /// Takes an element with content within those that are open.
-    fn take(&mut self, open: &[XmlTag<'a>], name: &'a str, content: &'a str) -> Result<(), &'static str> {
-        match (open, name) {
+    fn take(&mut self, open: &[XmlTag<'a>], tag: &XmlTag<'a>, content: &'a str) -> Result<(), &'static str> {
+        match (open, tag.name) {
             ([], "revision") => {}
-            ([], _) => self.page.push((name, content)),
+            ([], name) => self.page.push((name, content)),
+            ([revision], "text") if revision.name == "revision" && content.is_empty() => {
+                self.text = text_without_content(tag);
+            }
             ([revision], "text") if revision.name == "revision" => {
                 if content.contains('<') {
                     return Err("a text with tags in it");
@@ -89,7 +100,7 @@ impl<'a> WikiPage<'a> {
             }
             // Who it was stands within.
             ([revision], "contributor") if revision.name == "revision" => {}
-            ([revision], _) if revision.name == "revision" => self.revision.push((name, content)),
+            ([revision], name) if revision.name == "revision" => self.revision.push((name, content)),
             ([revision, contributor], "username" | "ip")
                 if (revision.name, contributor.name) == ("revision", "contributor") =>
             {
@@ -104,12 +115,7 @@ impl<'a> WikiPage<'a> {
     fn take_empty(&mut self, open: &[XmlTag<'a>], tag: XmlTag<'a>) {
         match (open, tag.name) {
             ([], "redirect") => self.redirect = attribute_value(tag.attributes, "title"),
-            ([revision], "text") if revision.name == "revision" => {
-                let said = |name| attribute_value(tag.attributes, name);
-                let stands_elsewhere =
-                    said("bytes").is_some_and(|bytes| bytes != "0") || said("deleted").is_some();
-                self.text = if stands_elsewhere { WikiText::Missing } else { WikiText::Escaped("") };
-            }
+            ([revision], "text") if revision.name == "revision" => self.text = text_without_content(&tag),
             _ => {}
         }
     }
@@ -177,7 +183,12 @@ mod tests {
         for empty in ["<text />", "<text bytes=\"0\" xml:space=\"preserve\" />", "<text></text>"] {
             assert_eq!(text(empty), Ok(Some(String::new())), "{empty}");
         }
-        for missing in ["", "<text deleted=\"deleted\" />", "<text bytes=\"5\" sha1=\"x\" />"] {
+        for missing in [
+            "",
+            "<text deleted=\"deleted\" />",
+            "<text bytes=\"5\" sha1=\"x\" />",
+            "<text bytes=\"5\" deleted=\"deleted\"></text>",
+        ] {
             assert_eq!(text(missing), Ok(None), "{missing}");
         }
         assert!(matches!(text("<text>&nbsp;</text>"), Err(Refusal::Malformed(_))));

@@ -168,7 +168,7 @@ pub(super) fn metadata(
     options: &ParquetMetaDataOptions,
 ) -> Result<ParquetMetaData> {
     let footer = footer(file, bytes)?;
-    check_schema(&footer)?;
+    check_footer(&footer)?;
     guarded(|| ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(options)))
 }
 
@@ -217,10 +217,17 @@ pub(super) fn read_exact(file: &InputFile, mut into: &mut [u8], mut at: u64) -> 
     Ok(())
 }
 
-/// Refuses schemas that are nested so deeply that reading them would take the stack.
-fn check_schema(footer: &[u8]) -> Result<()> {
+/// The number of the field of a footer that says how columns are encrypted.
+const ENCRYPTION: i16 = 8;
+
+/// Refuses schemas that are nested so deeply that reading them would take the stack, and columns that are encrypted under a footer that
+/// is not: their pages would be copied without what their key needs.
+fn check_footer(footer: &[u8]) -> Result<()> {
     let (mut compact, mut last) = (Compact::new(footer), 0);
     while let Some((number, kind)) = compact.field(&mut last)? {
+        if number == ENCRYPTION {
+            return Err(damaged("it has encrypted columns; decrypt it first"));
+        }
         if (number, kind) != (2, LIST) {
             compact.skip(kind)?;
             continue;
@@ -281,6 +288,15 @@ mod tests {
         column.close().expect("closed");
         group.close().expect("closed");
         (writer.finish().expect("a footer"), writer.bytes_written() as u64)
+    }
+
+    /// The field that says how columns are encrypted, of a footer that is not.
+    #[test]
+    fn encrypted_columns_are_refused() {
+        let algorithm = [(ENCRYPTION as u8) << 4 | STRUCT, 1 << 4 | STRUCT, 0, 0, 0];
+        let error = check_footer(&algorithm).expect_err("encrypted").to_string();
+        assert!(error.contains("decrypt it first"), "{error}");
+        check_footer(&[0]).expect("nothing is said");
     }
 
     /// A footer that says other numbers of rows than its row groups and their columns have would lose rows without a word.
