@@ -34,6 +34,8 @@ const PACKAGES: [&str; 44] = [
 const PACKAGE: usize = 256 << 10;
 /// Bytes looked at of a file that begins with blanks, remarks, headers or a line that are longer than what is looked at of others.
 const LONG_BEGINNING: usize = 256 << 10;
+/// As many more are read at a time.
+const STEP: usize = 8 * HEAD_BYTES;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,9 @@ pub(super) fn wanted(bytes: &[u8]) -> usize {
         0..HEAD_BYTES => HEAD_BYTES - bytes.len(),
         HEAD_BYTES..LINE if in_object() && memchr(b'\n', bytes).is_none() => 16 * HEAD_BYTES,
         HEAD_BYTES..MOST_ZEROS if bytes.iter().all(|byte| *byte == 0) => MOST_ZEROS - bytes.len(),
-        HEAD_BYTES..LONG_BEGINNING if has_long_beginning(bytes) => 8 * HEAD_BYTES,
+        HEAD_BYTES..LONG_BEGINNING if has_long_beginning(&bytes[..looked_at(bytes.len())]) => {
+            looked_at(bytes.len()) + STEP - bytes.len()
+        }
         HEAD_BYTES..PACKAGE if begins_package(bytes) && package_kind(bytes).is_none() => {
             PACKAGE - bytes.len()
         }
@@ -92,20 +96,26 @@ fn first_byte(content: &[u8]) -> Option<u8> {
     content.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
+/// How much of so many bytes is looked at: the same, in whatever pieces they come.
+fn looked_at(length: usize) -> usize {
+    length - (length - HEAD_BYTES) % STEP
+}
+
 /// Whether what a file is shows behind these bytes alone: they are blank, a comment or a declaration, a line, or headers of a mail.
 fn has_long_beginning(bytes: &[u8]) -> bool {
     let content = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
     if memchr(0, content).is_some() {
         return false;
     }
-    let Some(line) = memchr(b'\n', content).map(|end| &content[..end]) else { return true };
-    let is_header = || {
-        let name = memchr(b':', line).map(|colon| &line[..colon]).unwrap_or_default();
-        let is_named = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-        let ends = || [&b"\n\n"[..], b"\r\n\r\n"].iter().any(|end| memmem::find(content, end).is_some());
-        is_named && !ends()
-    };
-    behind_prolog(content).is_empty() || is_header()
+    let Some(last) = memchr::memrchr(b'\n', content) else { return true };
+    behind_prolog(content).is_empty() || content[..last].split(|byte| *byte == b'\n').all(is_header_line)
+}
+
+/// Whether a line is a header, or goes on with one. An address of the web looks so, and is none.
+fn is_header_line(line: &[u8]) -> bool {
+    let colon = memchr(b':', line).unwrap_or_default();
+    let is_named = colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic);
+    line.starts_with(b" ") || line.starts_with(b"\t") || is_named && !line[colon..].starts_with(b"://")
 }
 
 /// Whether some bytes begin like a stream of Arrow. The field of a message that names what it brings stands near its beginning.
@@ -347,12 +357,18 @@ impl FileHead {
                 .is_some_and(|first| first.is_ok()),
             _ => false,
         };
-        // Another array may follow.
-        may_be
-            && self.first_value().is_some_and(|array| match content[array.len()..].trim_ascii_start() {
-                [] => true,
-                behind => behind[0] == b'[' && content[array.len()..].contains(&b'\n'),
-            })
+        may_be && self.first_value().is_some_and(|array| self.ends_or_goes_on(content, array.len()))
+    }
+
+    /// Whether content ends behind its first array, or another one follows in another line.
+    fn ends_or_goes_on(&self, content: &[u8], end: usize) -> bool {
+        let behind = &content[end..];
+        let next = behind.trim_ascii_start();
+        let mut values = serde_json::Deserializer::from_slice(next).into_iter::<IgnoredAny>();
+        next.is_empty()
+            || next[0] == b'['
+                && behind[..behind.len() - next.len()].contains(&b'\n')
+                && values.next().is_some_and(|next| next.map_or_else(|e| e.is_eof() && !self.whole, |_| true))
     }
 
     /// Whether its first JSON object goes on in a second line.
@@ -472,11 +488,17 @@ mod tests {
 
     #[test]
     fn more_is_wanted_behind_a_long_beginning() {
-        let long = |unit: &str| unit.repeat(HEAD_BYTES / unit.len() + 1);
+        let long = |unit: &str| unit.repeat(HEAD_BYTES / unit.len() + 9);
         let headers = long("ARC-Seal: i=1; a=rsa-sha256; t=12345;\r\n d=b\r\n");
         for beginning in [long(" \n"), format!("<!-- {}", long("c\n")), long("id,"), headers.clone()] {
-            assert_eq!(wanted(beginning.as_bytes()), 8 * HEAD_BYTES, "{beginning:.20}");
-            let all = beginning.repeat(LONG_BEGINNING / HEAD_BYTES);
+            for length in [HEAD_BYTES, HEAD_BYTES + 3] {
+                assert_eq!(
+                    length + wanted(&beginning.as_bytes()[..length]),
+                    HEAD_BYTES + STEP,
+                    "{beginning:.20}"
+                );
+            }
+            let all = beginning.repeat(LONG_BEGINNING / HEAD_BYTES + 8);
             assert_eq!(wanted(all.as_bytes()), 0, "{beginning:.20}");
         }
         let ended = format!("{headers}\r\n{}", long("text\n"));
@@ -484,6 +506,8 @@ mod tests {
         for other in [
             long("a line\n"),
             long("one: line\n\n"),
+            long("http://a/b\n"),
+            long("a: b\nno header\n"),
             ended,
             binary,
             format!("<!-- c -->\n<p>{}", long("text\n")),

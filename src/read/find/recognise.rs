@@ -111,7 +111,7 @@ fn begins_with_dictionary(file: &InputFile) -> io::Result<bool> {
 /// Refuses a file without a byte whose name says what none can be: whoever wrote or copied it has not ended.
 fn check_length(head: &FileHead) -> io::Result<()> {
     let is_never_empty = || head.extension().is_some_and(|end| NEVER_EMPTY.contains(&end));
-    if !head.is_empty() || head.is_compressed() || !is_never_empty() {
+    if !head.is_empty() || head.is_compressed() || head.said().is_some() || !is_never_empty() {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty, which none of its kind is"))
@@ -267,7 +267,11 @@ mod tests {
         for other in ["[{\"a\": 1}]\n[{\"a\": 2}]\n", "\x1e{\"a\": 1}\n\x1e{\"a\": 2}\n"] {
             assert_eq!(plain("a", other.as_bytes(), FoundBy::Named), None, "{other}");
         }
-        for text in ["[{1}] is a note\n[{2}] another one", "[\"a\"] [\"b\"] stand in brackets"] {
+        for text in [
+            "[{1}] is a note\n[{2}] another one",
+            "[\"a\"] [\"b\"] stand in brackets",
+            "[\"a\"] [1] some\n[2] more\n",
+        ] {
             assert_eq!(plain("a", text.as_bytes(), FoundBy::Named), Some(Format::Text), "{text}");
         }
     }

@@ -26,8 +26,8 @@ const WITHIN_LINES: [&[u8]; 35] = [
     b"dfn", b"em", b"font", b"i", b"ins", b"kbd", b"mark", b"nobr", b"q", b"rb", b"ruby", b"s", b"samp",
     b"small", b"span", b"strike", b"strong", b"sub", b"sup", b"tt", b"u", b"var", b"wbr",
 ];
-/// How HTML begins, in lower case: with a space or the end of the tag behind it (the MIME Sniffing Standard, section 7.1, and more).
-const BEGINNINGS: [&[u8]; 24] = [
+/// How HTML begins, in lower case: with a space or the end of the tag behind it, or it is another tag.
+const BEGINNINGS: [&[u8]; 11] = [
     b"<!doctype html",
     b"<html",
     b"<head",
@@ -38,21 +38,10 @@ const BEGINNINGS: [&[u8]; 24] = [
     b"<link",
     b"<style",
     b"<div",
-    b"<p",
-    b"<h1",
-    b"<table",
-    b"<iframe",
-    b"<font",
-    b"<br",
-    b"<article",
-    b"<section",
-    b"<main",
-    b"<ul",
-    b"<ol",
-    b"<center",
-    b"<pre",
-    b"<span",
+    b"<p>",
 ];
+/// A space that is no blank of ASCII.
+const NO_BREAK: &[u8] = "\u{a0}".as_bytes();
 /// Bytes looked at of UTF-16.
 const BEGINNING: usize = 1024;
 
@@ -66,7 +55,10 @@ pub(in crate::read) fn looks_like_html(bytes: &[u8]) -> bool {
 
 /// The same of bytes that are no UTF-16.
 fn begins_html(bytes: &[u8]) -> bool {
-    let mut rest = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
+    let mut rest = bytes.trim_ascii_start();
+    while let Some(behind) = [BOM, NO_BREAK].iter().find_map(|blank| rest.strip_prefix(*blank)) {
+        rest = behind.trim_ascii_start();
+    }
     while let Some(behind) = [("<!--", "-->"), ("<?xml", "?>")].iter().find_map(|(start, end)| {
         let begin = rest.get(..start.len())?;
         let inside = &rest[start.len()..];
@@ -77,7 +69,8 @@ fn begins_html(bytes: &[u8]) -> bool {
     }
     BEGINNINGS.iter().any(|tag| {
         let begin = rest.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag));
-        begin && rest.get(tag.len()).is_none_or(|byte| byte.is_ascii_whitespace() || b"/>".contains(byte))
+        let ends = |byte: &u8| tag.ends_with(b">") || byte.is_ascii_whitespace() || b"/>[".contains(byte);
+        begin && rest.get(tag.len()).is_none_or(ends)
     })
 }
 
@@ -325,8 +318,9 @@ mod tests {
             "\u{feff} <HTML lang=en>",
             "<?xml version='1.0'?>\n<!-- c --><html>",
             "<p>x",
-            "<br/>",
-            "<Section\nid=a>",
+            "<Div\nid=a>",
+            "<!DOCTYPE html[<!ENTITY a 'b'>]>",
+            "\u{feff}\u{feff}\u{a0} <html>",
             &behind_much,
         ] {
             assert!(looks_like_html(html.as_bytes()), "{html}");
@@ -343,6 +337,8 @@ mod tests {
             "<metadata xmlns='a'>",
             "<linkGrp>",
             "<html5>",
+            "<p align=\"center\">",
+            "<article xmlns='a'>",
         ] {
             assert!(!looks_like_html(other.as_bytes()), "{other}");
         }

@@ -73,7 +73,8 @@ impl KeyGrouping {
         };
         let among_new = context.compares_new();
         let room = context.memory.budget.part(Share::HotPostings) / size_of::<Posting>() as u64;
-        let room = usize::try_from(room).unwrap_or(usize::MAX).min(MOST_KEPT);
+        // Each worker may be sent all that another one keeps.
+        let room = usize::try_from(room).unwrap_or(usize::MAX).min(2 * MOST_KEPT / context.topology.all());
         KeyGrouping {
             kept_whole,
             most_of_member: if collides_again { MAX_PAIRS_OF_MEMBER } else { 0 },
@@ -132,9 +133,8 @@ impl KeyGrouping {
         for group in postings.chunk_by(|a, b| a.key == b.key) {
             let protected = group.iter().filter(|posting| is_protected(posting.doc)).count();
             let new = group.len() - protected;
-            let of =
-                |wanted| group.iter().copied().filter(move |posting| is_protected(posting.doc) == wanted);
-            let members = || of(true).chain(of(false)).collect();
+            let of = |wanted| group.iter().filter(move |posting| is_protected(posting.doc) == wanted);
+            let members = || of(true).chain(of(false));
             let size = GroupSize { new, others: protected, is_mixed: true };
             if new == 0 || protected > 0 && self.sets_aside(size, group[0].key, members, collided) {
                 continue;
@@ -182,14 +182,14 @@ impl KeyGrouping {
 
     /// Has those of one hot group collide again.
     fn meet_again(&self, postings: &[Posting], collided: &mut Collided) {
-        self.hot_keys.note(docs(postings), ends(postings));
+        self.hot_keys.note(docs(postings), ends(postings.iter().map(|posting| posting.size)));
         docs(postings).for_each(|doc| set(&mut collided.hot_members, doc));
     }
 
     /// Forms the group of one key, in which there are new postings.
     #[inline]
     fn form_one(&mut self, group: &[Posting], of_key: &[Posting], collided: &mut Collided) {
-        let members = || [of_key, group].concat();
+        let members = || of_key.iter().chain(group);
         let size = GroupSize { new: group.len(), others: of_key.len(), is_mixed: false };
         if !self.sets_aside(size, group[0].key, members, collided) {
             self.send(group, of_key);
@@ -248,15 +248,18 @@ impl KeyGrouping {
     /// Whether nothing is sent of a group, at least for now: it is hot, or its key too common. Of its `members` the stored or
     /// protected ones come first.
     #[inline]
-    fn sets_aside(
+    fn sets_aside<'a, Members: Iterator<Item = &'a Posting>>(
         &mut self,
         size: GroupSize,
         key: u64,
-        members: impl FnOnce() -> Vec<Posting>,
+        members: impl Fn() -> Members,
         collided: &mut Collided,
     ) -> bool {
         if self.is_hot(size) {
-            self.set_aside(size, &members(), collided);
+            match size.contents() >= self.kept_whole {
+                true => self.keep_whole(members, collided),
+                false => self.set_aside(size, &members().copied().collect::<Vec<_>>(), collided),
+            }
             return true;
         }
         let contents = size.contents();
@@ -267,17 +270,25 @@ impl KeyGrouping {
         false
     }
 
-    /// Takes a hot group: a large one is kept whole, and what becomes of the others is seen when there are all.
+    /// Takes a large hot group.
+    fn keep_whole<'a, Members: Iterator<Item = &'a Posting>>(
+        &self,
+        members: impl Fn() -> Members,
+        collided: &mut Collided,
+    ) {
+        if self.kept_whole > 0 {
+            let docs = members().map(|posting| posting.doc);
+            self.hot_keys.note(docs, ends(members().map(|posting| posting.size)));
+        }
+        // A document may be there twice where keys are cut.
+        let mut docs: Vec<Doc> = members().map(|posting| posting.doc).collect();
+        docs.dedup();
+        collided.hot_groups.push(HotGroup::of(docs));
+    }
+
+    /// Takes a smaller hot group: what becomes of it is seen when there are all.
     fn set_aside(&mut self, size: GroupSize, members: &[Posting], collided: &mut Collided) {
-        if size.contents() >= self.kept_whole {
-            if self.kept_whole > 0 {
-                self.hot_keys.note(docs(members), ends(members));
-            }
-            // A document may be there twice where keys are cut.
-            let mut members: Vec<Doc> = docs(members).collect();
-            members.dedup();
-            collided.hot_groups.push(HotGroup::of(members));
-        } else if !self.hot_postings.keep(size, self.twice_the_pairs(size) / 2, members) {
+        if !self.hot_postings.keep(size, self.twice_the_pairs(size) / 2, members) {
             let all = std::mem::replace(&mut self.hot_postings, HotPostings::with_room(0));
             self.collide_again(all, collided);
             self.meet_again(members, collided);

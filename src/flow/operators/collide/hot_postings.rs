@@ -7,9 +7,9 @@
 use crate::document::Doc;
 use crate::flow::memory::document_bits::{is_set, set};
 use crate::flow::records::Posting;
-use crate::limits::sized;
+use crate::limits::{MAX_EXPANDED_GROUP, sized};
 
-/// Most postings that are kept; hot groups beyond them collide again, and all others with them.
+/// Most postings that one of two workers keeps; hot groups beyond them collide again, and all others with them.
 pub const MOST_KEPT: usize = sized(256 << 10, 2 << 10);
 /// As many pairs are counted in the time in which one shingle of a member is derived, counted and collides again.
 const PAIRS_OF_SHINGLE: u64 = 12;
@@ -78,9 +78,11 @@ impl HotPostings {
     }
 
     /// Whether it costs less to count than to collide again, where so many workers have about as many hot groups each, of the same
-    /// members.
+    /// members. Of groups of a thousand new contents each pair might become a candidate.
     pub fn are_counted(&self, workers: usize) -> bool {
-        self.pairs.saturating_mul(workers as u64) <= self.shingles.saturating_mul(PAIRS_OF_SHINGLE)
+        let most = (self.postings.len() * MAX_EXPANDED_GROUP) as u64;
+        self.pairs <= most
+            && self.pairs.saturating_mul(workers as u64) <= self.shingles.saturating_mul(PAIRS_OF_SHINGLE)
     }
 
     /// Hands on all groups.
@@ -94,10 +96,10 @@ impl HotPostings {
     }
 }
 
-/// The least and the greatest size among postings.
-pub fn ends(postings: &[Posting]) -> (u32, u32) {
-    let sizes = || postings.iter().map(|posting| posting.size);
-    (sizes().min().unwrap_or_default(), sizes().max().unwrap_or_default())
+/// The least and the greatest of sizes.
+pub fn ends(sizes: impl Iterator<Item = u32>) -> (u32, u32) {
+    let (least, most) = sizes.fold((u32::MAX, 0), |(least, most), size| (least.min(size), most.max(size)));
+    (least.min(most), most)
 }
 
 /// The documents of postings.
@@ -117,16 +119,19 @@ mod tests {
     fn few_pairs_of_long_sets_are_counted() {
         let group = GroupSize { new: 3, others: 0, is_mixed: false };
         let pairs_of = |size: u64| (3 * size * PAIRS_OF_SHINGLE) as usize;
-        for (pairs, workers, counted) in [
-            (pairs_of(100), 1, true),
-            (pairs_of(100) + 1, 1, false),
-            (pairs_of(100), 2, false),
-            (pairs_of(50), 2, true),
+        let most = 6 * MAX_EXPANDED_GROUP;
+        for (size, pairs, workers, counted) in [
+            (50, pairs_of(50), 1, true),
+            (50, pairs_of(50) + 1, 1, false),
+            (50, pairs_of(50), 2, false),
+            (50, pairs_of(25), 2, true),
+            (5000, most, 1, true),
+            (5000, most + 1, 1, false),
         ] {
             let mut kept = HotPostings::with_room(9);
             // Members count once, in however many groups they are.
             for pairs in [pairs, 0] {
-                assert!(kept.keep(group, pairs, &postings(100, 0..3)));
+                assert!(kept.keep(group, pairs, &postings(size, 0..3)));
             }
             assert_eq!(kept.are_counted(workers), counted, "{pairs} {workers}");
         }
@@ -145,6 +150,6 @@ mod tests {
         kept.each(|group, postings| found.push((group, postings.to_vec())));
         let expected: Vec<_> = (0..).zip(groups).take(2).map(|(at, group)| (group, of(group, at))).collect();
         assert_eq!(found, expected);
-        assert_eq!(ends(&found[1].1), (11, 11));
+        assert_eq!(ends([11, 9, 10].into_iter()), (9, 11));
     }
 }

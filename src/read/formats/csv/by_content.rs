@@ -23,14 +23,15 @@ pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict
         return !strict;
     }
     let names: Vec<&str> = header.iter().map(|name| unquoted(name)).collect();
-    let distinct: HashSet<&str> = names.iter().copied().collect();
+    let distinct: HashSet<&str> = names.iter().map(|name| name.trim()).collect();
     let has_text = names.iter().any(|name| name.trim() == TEXT);
-    if names.len() < 2 || distinct.len() < names.len() && !has_text {
+    let has_equals = distinct.len() < names.len();
+    if names.len() < 2 || has_equals && !has_text {
         return false;
     }
     let mut fit = rows.filter(|row| *row != [""]).map(|row| row.len() == names.len());
     if names.iter().all(|name| is_name(name)) {
-        return fit.next().unwrap_or(has_text);
+        return fit.next().unwrap_or(has_text && !has_equals);
     }
     if strict && !has_text || !names.iter().enumerate().all(|(at, name)| is_title(name, at, has_text)) {
         return false;
@@ -40,7 +41,7 @@ pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict
         found += 1;
         all &= fits;
     });
-    all && (has_text || found > 1)
+    all && (has_text && (found > 0 || !has_equals) || found > 1)
 }
 
 /// Whether a field may be what people call a column: the first may have no name, as that of the numbers of rows, and blanks around it
@@ -150,6 +151,8 @@ mod tests {
             "Dear all,\nplease find it here, and there\n",
             "Yes, and no\nor, perhaps\n",
             "id,id\n1,2\n",
+            "video, text, video",
+            "id,text,text",
             "1,2\n3,4\n",
             "one,two\nA line of a text without any more.\n",
             "id,number\n",

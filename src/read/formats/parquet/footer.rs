@@ -226,7 +226,7 @@ fn check_footer(footer: &[u8]) -> Result<()> {
     let (mut compact, mut last) = (Compact::new(footer), 0);
     while let Some((number, kind)) = compact.field(&mut last)? {
         if number == ENCRYPTION {
-            return Err(damaged("it has encrypted columns; decrypt it first"));
+            return Err(damaged("it has encrypted columns, or a footer that is signed; decrypt it first"));
         }
         if (number, kind) != (2, LIST) {
             compact.skip(kind)?;
