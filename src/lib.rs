@@ -270,7 +270,8 @@
 //! - `read/find/names.rs` - names for the outputs of sources: relative, harmless, unique
 //! - `read/find/spool.rs` - standard input made a file
 //! - `read/find/unfold.rs` - files of many records in archives made sources
-//! - `read/head.rs` - the beginning of a file, by which its format is recognised
+//! - `read/head/mod.rs` - the beginning of a file, by which its format is recognised
+//! - `read/head/beginning.rs` - how much has to be known of a file to tell what it is
 //! - `read/source.rs` - an input file as found, and parts of it
 //! - `read/bytes/mod.rs` - the bytes of input files
 //! - `read/bytes/open.rs` - the one place that opens inputs and constructs decoders
