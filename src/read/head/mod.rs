@@ -11,7 +11,9 @@ use serde::de::IgnoredAny;
 use super::BOM;
 use super::bytes::open_unknown;
 use super::format::{Compression, Delimiter, FormatHint, FormatName};
-use super::payload::{PackageKind, begins_package, holds_program, package_kind};
+#[cfg(feature = "office")]
+use super::payload::begins_package;
+use super::payload::{PackageKind, holds_program, package_kind};
 use super::source::Source;
 use super::windowed::packing_is_damaged;
 use crate::limits::MAX_METADATA_BYTES;
