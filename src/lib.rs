@@ -617,6 +617,7 @@
 //! - `collection/tables/tokens/mod.rs` - the tokens that sets are derived from
 //! - `collection/tables/tokens/block.rs` - texts that are compressed together, as words of a heap
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes
+//! - `collection/tables/tokens/copied.rs` - blocks copied from run to run with their vocabulary
 //! - `collection/tables/tokens/cursor.rs` - reading tokens, and the sets that follow from them
 //! - `collection/tables/tokens/vocabulary.rs` - which tokens have numbers
 //! - `collection/tables/tokens/writer.rs` - writing tokens, block by block
@@ -662,6 +663,7 @@
 //! - `collection/maintain/local_runs.rs` - runs that processes keep to themselves, removed once nobody names them
 //! - `collection/maintain/compact.rs` - merging runs, and the commit of what they become
 //! - `collection/maintain/combine.rs` - neighbouring runs written as one, without what is gone
+//! - `collection/maintain/copied_tokens.rs` - tokens that a merge copies as they lie
 //! - `collection/maintain/live.rs` - what a commit still refers to
 //! - `collection/maintain/merged_rows.rs` - the rows that are merged, read by one thread and written by another
 //! - `collection/maintain/fsck/mod.rs` - proving that a commit is whole: its pages, then its tables against each other

@@ -77,6 +77,76 @@ fn an_emptied_collection_takes_no_room() {
     whole(&bench, "filled again");
 }
 
+/// A text of many words of which all texts have the same few, so that a vocabulary takes little room beside it.
+fn long_text(seed: usize) -> String {
+    let mut state = seed as u64 + 1;
+    let mut word = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        format!("w{}", state % 40)
+    };
+    (0..200).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
+fn vocabularies(storage: &Arc<dyn Storage>) -> Vec<u64> {
+    let snapshot = Snapshot::open(storage).expect("opened");
+    snapshot.manifest().runs.iter().filter_map(|run| run.rows.get("vocabularies").copied()).collect()
+}
+
+/// In each load a text comes twice, and a document of an earlier load is deleted: what a merge copies has gaps. The first load is so
+/// large that later merges leave its run alone until the last one.
+#[test]
+#[cfg_attr(alike_tiny, ignore = "its loads outweigh no vocabulary")]
+fn merges_copy_tokens_but_for_what_is_gone() {
+    let mut bench = Bench::new(config(Method::Join));
+    let mut of_later = 0;
+    for at in 0..26 {
+        let id = |of: usize| 10_000 * at + of;
+        let many = if at == 0 { 1500 } else { 12 };
+        let mut ops: Vec<Op> = (0..many).map(|of| put(id(of), &long_text(id(of)))).collect();
+        ops.extend([
+            put(id(many), &long_text(id(3))),
+            put(id(many + 1), &format!("{} z", long_text(id(3) / 2))),
+        ]);
+        ops.extend(at.checked_sub(1).map(|before| Op::Delete(10_000 * before + at % 12)));
+        bench.load(&Load { workers: 1 + at % 2, ..load(ops) });
+        if let [_, later @ ..] = &vocabularies(&bench.storage)[..] {
+            of_later = later.iter().copied().fold(of_later, u64::max);
+        }
+        if at % 5 == 0 {
+            whole(&bench, &format!("after load {at}"));
+        }
+    }
+    assert!(of_later > 3, "runs of {of_later} vocabularies: nothing was copied behind the oldest run");
+    squeeze(&bench.storage, Compaction::Tiered { fuel_bytes: u64::MAX }).expect("compacted");
+    whole(&bench, "after all");
+    squeeze(&bench.storage, Compaction::Full).expect("compacted");
+    whole(&bench, "after all, merged");
+    assert_eq!(vocabularies(&bench.storage), [1]);
+}
+
+/// The same where every merge begins with the oldest run: what is gone is left out.
+#[test]
+#[cfg_attr(alike_tiny, ignore = "its loads outweigh no vocabulary")]
+fn merges_of_all_copy_tokens_but_for_what_is_gone() {
+    let mut bench = Bench::new(config(Method::Join));
+    let mut copied = 0;
+    for at in 0..16 {
+        let id = |of: usize| 100 * at + of;
+        let mut ops: Vec<Op> = (0..12).map(|of| put(id(of), &long_text(id(of)))).collect();
+        ops.push(put(id(12), &long_text(id(3))));
+        ops.extend(at.checked_sub(1).map(|before| Op::Delete(100 * before + at % 12)));
+        bench.load(&Load { workers: 1 + at % 2, ..load(ops) });
+        copied = copied.max(vocabularies(&bench.storage).into_iter().max().unwrap_or_default());
+        whole(&bench, &format!("after load {at}"));
+    }
+    assert!(copied > 3, "a run of {copied} vocabularies: nothing was copied");
+    squeeze(&bench.storage, Compaction::Full).expect("compacted");
+    whole(&bench, "after all");
+    assert_eq!(vocabularies(&bench.storage), [1]);
+}
+
 #[test]
 fn runs_stay_few_by_themselves() {
     let mut bench = Bench::new(config(Method::Shingles));

@@ -4,6 +4,7 @@
 //! they begin, and to remember where each begins would be memory for each row. Instead the table is read twice: once
 //! to copy the values in the order of the rows, once to write the rows, whose starts then follow from the lengths.
 
+use crate::collection::maintain::copied_tokens::CopiedTokens;
 use crate::collection::maintain::live::Live;
 use crate::collection::maintain::merged_rows::{MergedRow, MergedRows, Range, ReadValue, Stays};
 use crate::collection::run::schema::{
@@ -123,7 +124,7 @@ pub fn combine(
     live: Option<&Live>,
     progress: &Progress,
 ) -> Result<RunSummary> {
-    let mut combining = Combining { run, rows: MergedRows { tables, range, live, progress } };
+    let mut combining = Combining { run, rows: MergedRows { tables, range, live, only: None, progress } };
     for kind in [RARITY, LEXICON].into_iter().filter(|_| range.is_first()) {
         if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
             combining.run.heap(kind)?;
@@ -203,7 +204,11 @@ impl Combining<'_> {
         let Combining { run, rows } = self;
         rows.each((RECORDS, record_stays), &mut |row, from| {
             let record = StoredRecord::of_row(row);
-            cursors.of(from).each_part(from, &record, &mut |part| blocks.push(part, run))
+            // One without bytes begins anywhere.
+            if record.bytes == 0 {
+                return Ok(());
+            }
+            cursors.of(from, record.place.start).each_part(from, &record, &mut |part| blocks.push(part, run))
         })?;
         blocks.finish(&mut self.run)?;
         let mut before = 0;
@@ -215,26 +220,36 @@ impl Combining<'_> {
         })
     }
 
-    /// Writes the tokens of texts anew, in vocabularies of this run, and the texts.
+    /// Writes the tokens of texts and the texts: with their vocabularies what is whole, and what is left of others anew.
     fn tokens(&mut self, ngram: usize) -> Result<()> {
         let mut writer = TokenWriter::begin(ngram, &mut self.run)?;
-        let mut cursors = RunCursors::<TokenCursor>::default();
         let Combining { run, rows } = self;
-        rows.each_read((TEXTS, text_stays), &tokens_of_text, &mut |row| match row {
-            MergedRow::Read(tokens) => writer.push(tokens, run),
-            MergedRow::Found(row, from) => {
-                writer.push(cursors.of(from).tokens(from, &StoredText::of_row(row))?, run)?;
-                // The next long one is looked at before it comes here.
-                cursors.rest();
-                Ok(())
-            }
-        })?;
-        writer.finish(&mut self.run)?;
+        let of = (TEXTS, text_stays as Stays);
+        let copied = CopiedTokens::copy(*rows, of, (&mut writer, run))?;
+        if !copied.are_all {
+            let is_left = |source, row: &[u64]| !copied.has(source, &StoredText::of_row(row));
+            let mut cursors = RunCursors::<TokenCursor>::default();
+            let left = MergedRows { only: Some(&is_left), ..*rows };
+            left.each_read(of, &tokens_of_text, &mut |row| match row {
+                MergedRow::Read(tokens) => writer.push(tokens, run),
+                MergedRow::Found(row, from) => {
+                    let text = StoredText::of_row(row);
+                    writer.push(cursors.of(from, text.start).tokens(from, &text)?, run)?;
+                    // The next long one is looked at before it comes here.
+                    cursors.rest();
+                    Ok(())
+                }
+            })?;
+        }
+        writer.finish(run)?;
         let mut places = writer.places();
-        self.run.rows(TEXTS.kind, TEXTS.shape)?;
-        self.each((TEXTS, text_stays), &mut |run, row| {
+        run.rows(TEXTS.kind, TEXTS.shape)?;
+        rows.each_of_source(of, &mut |row, source| {
             let mut text = StoredText::of_row(row);
-            text.put(places.next().expect("each text has been written"));
+            match copied.start(source, &text) {
+                Some(start) => text.start = start,
+                None => text.put(places.next().expect("each text has been written")),
+            }
             run.push(&text.to_row())
         })
     }
@@ -246,18 +261,8 @@ impl Combining<'_> {
         each: &mut dyn FnMut(&mut RunWriter, &[u64]) -> Result<()>,
     ) -> Result<()> {
         let Combining { run, rows } = self;
-        rows.each_read(of, &row_alone, &mut |row| match row {
-            MergedRow::Read(row) | MergedRow::Found(row, _) => each(run, row),
-        })
+        rows.each_row(of, &mut |row| each(run, row))
     }
-}
-
-/// Reads nothing beside a row.
-fn row_alone() -> ReadValue {
-    Box::new(|row, _, _, words| {
-        words.extend_from_slice(row);
-        Ok(true)
-    })
 }
 
 /// Reads the values of rows in a heap.
@@ -278,7 +283,8 @@ fn value_of_heap(heap: SectionKind, of: &'static Heaped) -> ReadValue {
 fn tokens_of_text() -> ReadValue {
     let mut cursors = RunCursors::<TokenCursor>::default();
     Box::new(move |row, from, most, words| {
-        let tokens = cursors.of(from).tokens(from, &StoredText::of_row(row))?;
+        let text = StoredText::of_row(row);
+        let tokens = cursors.of(from, text.start).tokens(from, &text)?;
         let fits = tokens.len() <= most;
         match fits {
             true => words.extend_from_slice(tokens),

@@ -50,7 +50,7 @@ pub fn compact(writer: &mut Writer, how: Compaction, progress: &Progress) -> Res
 }
 
 /// The same with other processes, which [`follow_compaction`]. Where all runs become one, there is one for each process
-/// instead, up to seven, each with a range of the keys of every table.
+/// instead, up to ten, each with a range of the keys of every table.
 ///
 /// # Errors
 /// Those of [`compact`]; [`Error::Unreachable`] if a process that is not there keeps a run to itself; [`Error::Lost`] and
@@ -113,6 +113,7 @@ fn merge_all(writer: &Writer, next: &mut Manifest, how: Compaction, progress: &P
     let all = writer.snapshot().tables();
     let oldest = plan.iter().any(|(from, _)| *from == 0);
     let live = oldest.then(|| Live::of(&all, next)).transpose()?;
+    let live = live.map(|live| live.leaving_no_trace(how == Compaction::Full));
     merge_ranges(writer, &all, next, &plan, live.as_ref(), progress)?;
     Ok(!plan.is_empty())
 }
@@ -220,7 +221,7 @@ fn merge_range(
     }
     let (manifest, storage) = (snapshot.manifest(), snapshot.storage());
     let tables = snapshot.tables();
-    let live = Live::of(&tables, manifest)?;
+    let live = Live::of(&tables, manifest)?.leaving_no_trace(true);
     let id = first + process as u64;
     let mut runs = begin_runs(storage, manifest.collection, &[id], None)?;
     let range = Range::of(manifest, process, parts);

@@ -21,6 +21,8 @@ pub struct Live {
     pub files: Bits,
     /// Whether other processes may have rows that say what is true no more: only they know which.
     pub shadows_others: bool,
+    /// Whether no trace may be left of what is gone, not even hashes of its tokens in a vocabulary that others use.
+    pub leaves_no_trace: bool,
 }
 
 impl Live {
@@ -35,6 +37,7 @@ impl Live {
             versions: Bits::below(next),
             files: Bits::below(u64::from(manifest.next_file)),
             shadows_others: false,
+            leaves_no_trace: false,
         };
         let mut rows = tables.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
@@ -59,6 +62,11 @@ impl Live {
         Live { shadows_others, ..self }
     }
 
+    /// The same, where no trace may be left of what is gone, as a full compaction has it.
+    pub fn leaving_no_trace(self, leaves_no_trace: bool) -> Live {
+        Live { leaves_no_trace, ..self }
+    }
+
     /// Tells it to all other processes, in process 0.
     ///
     /// # Errors
@@ -76,6 +84,7 @@ impl Live {
     pub fn hear(peers: &Peers) -> Result<Live> {
         let [contents, versions, files] =
             [(); 3].map(|()| peers.receive_bytes().map(|bytes| Bits::of_bytes(&bytes)));
-        Ok(Live { contents: contents?, versions: versions?, files: files?, shadows_others: false })
+        let (shadows_others, leaves_no_trace) = (false, false);
+        Ok(Live { contents: contents?, versions: versions?, files: files?, shadows_others, leaves_no_trace })
     }
 }

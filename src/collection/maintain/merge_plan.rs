@@ -108,7 +108,7 @@ impl MergePlan {
         let live = self.live.then(|| Live::of(&snapshot.tables(), &self.manifest)).transpose()?;
         live.as_ref().map_or(Ok(()), |live| live.tell(peers))?;
         let others = self.manifest.runs.iter().any(|run| run.keeper.is_some());
-        let live = live.map(|live| live.shadowing_others(others));
+        let live = live.map(|live| live.shadowing_others(others).leaving_no_trace(true));
         let own = self.merge(snapshot, (0, live.as_ref()), progress);
         // What the others have merged is on its way, whatever has failed here.
         let all: Vec<Merged> = peers.gather(&told(&own))?;
@@ -154,6 +154,7 @@ impl MergePlan {
         progress: &Progress,
     ) -> Result<()> {
         let live = self.live.then(|| Live::hear(peers)).transpose()?;
+        let live = live.map(|live| live.leaving_no_trace(true));
         let process = peers.mesh().process();
         let own = self.groups.iter().filter(|group| group.process == process);
         let wanted: Vec<u64> = own.flat_map(|group| group.runs.clone()).collect();

@@ -1,7 +1,7 @@
 //! The rows of several runs that are merged. Where there are many a thread reads them while the caller writes: unpacking what is merged
 //! and packing what it becomes cost about as much.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::maintain::live::Live;
@@ -72,6 +72,9 @@ impl Range {
 /// Whether a row still says anything, if there is no older row that it has to shadow.
 pub type Stays = fn(&[u64], &Live) -> bool;
 
+/// What is asked of a row and the number of its run, from the newest on, among those that have its table.
+pub type Only<'a> = dyn Fn(usize, &[u64]) -> bool + Sync + 'a;
+
 /// Reads what is written of a row, and appends it to a list; false if that is longer than a number of words, and nothing is appended.
 pub type ReadValue = Box<dyn FnMut(&[u64], &RunReader, usize, &mut Vec<u64>) -> Result<bool>>;
 
@@ -93,6 +96,8 @@ pub struct MergedRows<'a> {
     pub range: Range,
     /// What is live, if all else is left out.
     pub live: Option<&'a Live>,
+    /// Of the rows that stay those are handed on of which this is true, given the number of the run, if it is given.
+    pub only: Option<&'a Only<'a>>,
     /// Told of what is done, and asked whether to stop.
     pub progress: &'a Progress,
 }
@@ -103,6 +108,8 @@ const STEP: usize = sized(1 << 14, 7);
 const MANY: u64 = sized(1 << 13, 4);
 /// Words, or rows, that are handed over at a time.
 const BATCH: usize = sized(1 << 14, 16);
+/// Batches between the one that is read and the one that is written, so that neither thread waits for each batch of the other.
+const WAITING: usize = 1;
 /// A value of more words is read by who writes it: it is never held twice.
 const LONG: usize = sized(1 << 16, 12);
 
@@ -121,24 +128,45 @@ impl MergedRows<'_> {
     /// Those of reading runs and of `each`, and [`Error::Interrupted`].
     pub fn each_read(
         self,
-        (table, stays): (Table, Stays),
+        of: (Table, Stays),
         reader: &(dyn Fn() -> ReadValue + Sync),
         each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
     ) -> Result<()> {
-        let runs: Vec<&RunReader> = self.tables.having(table).collect();
-        let rows = runs.iter().filter_map(|run| run.rows(table.kind)).map(RowsReader::len);
-        if rows.sum::<u64>() < MANY {
-            return self.each((table, stays), &mut |row, from| each(MergedRow::Found(row, from)));
+        if !self.are_many(of.0) {
+            return self.each(of, &mut |row, from| each(MergedRow::Found(row, from)));
         }
-        // Whoever hands a batch over waits until it is taken, so that there are two.
-        let (sender, receiver) = sync_channel(0);
-        std::thread::scope(|scope| {
-            let reading = scope.spawn(move || self.read((table, stays), &mut reader(), &sender));
-            let written = write(receiver, &runs, each);
-            let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            // Nobody takes what is read once something could not be written.
-            written.and(read)
-        })
+        let runs: Vec<&RunReader> = self.tables.having(of.0).collect();
+        let read = |sender: &SyncSender<ReadRows>| self.read(of, &mut reader(), sender);
+        beside(&read, &mut |batch| batch.write(&runs, each))
+    }
+
+    /// Hands on the rows of a table that stay.
+    ///
+    /// # Errors
+    /// Those of [`MergedRows::each_read`].
+    pub fn each_row(self, of: (Table, Stays), each: &mut dyn FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        if !self.are_many(of.0) {
+            return self.each(of, &mut |row, _| each(row));
+        }
+        let read = |sender: &SyncSender<Vec<u64>>| {
+            let mut batch = Vec::new();
+            self.each_of_source(of, &mut |row, _| {
+                if batch.len() + row.len() > BATCH {
+                    let next = Vec::with_capacity(BATCH);
+                    sender.send(std::mem::replace(&mut batch, next)).map_err(|_| Error::Interrupted)?;
+                }
+                batch.extend_from_slice(row);
+                Ok(())
+            })?;
+            sender.send(batch).map_err(|_| Error::Interrupted)
+        };
+        beside(&read, &mut |rows| rows.chunks_exact(of.0.shape.width).try_for_each(&mut *each))
+    }
+
+    /// Whether a thread for the rows of a table is worth it.
+    fn are_many(&self, table: Table) -> bool {
+        let rows = self.tables.having(table).filter_map(|run| run.rows(table.kind));
+        rows.map(RowsReader::len).sum::<u64>() >= MANY
     }
 
     /// Hands on the rows that stay, with the runs they come from.
@@ -154,7 +182,11 @@ impl MergedRows<'_> {
         self.each_of_source(of, &mut |row, source| each(row, runs[source]))
     }
 
-    fn each_of_source(
+    /// Hands on the rows that stay, with the numbers of the runs they come from, from the newest on, among those that have the table.
+    ///
+    /// # Errors
+    /// Those of [`MergedRows::each_read`].
+    pub fn each_of_source(
         self,
         (table, stays): (Table, Stays),
         each: &mut dyn FnMut(&[u64], usize) -> Result<()>,
@@ -167,7 +199,8 @@ impl MergedRows<'_> {
             }
             let Some((source, row)) = rows.next_of_source()? else { break };
             seen += 1;
-            if self.live.is_none_or(|live| stays(row, live)) {
+            if self.live.is_none_or(|live| stays(row, live)) && self.only.is_none_or(|only| only(source, row))
+            {
                 each(row, source)?;
             }
         }
@@ -190,8 +223,8 @@ impl MergedRows<'_> {
                 sender.send(std::mem::take(&mut batch)).map_err(gone)?;
             }
             if !is_read {
-                // Taken when the long one is written.
-                sender.send(ReadRows::default()).map_err(gone)?;
+                // The last of them finds room when the long one is written.
+                (0..=WAITING).try_for_each(|_| sender.send(ReadRows::default())).map_err(gone)?;
             }
             Ok(())
         })?;
@@ -199,21 +232,32 @@ impl MergedRows<'_> {
     }
 }
 
-/// Hands on what was read.
-fn write(
-    batches: Receiver<ReadRows>,
-    runs: &[&RunReader],
-    each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>,
-) -> Result<()> {
-    for ReadRows { words, ends } in batches {
+impl ReadRows {
+    /// Hands on what was read.
+    fn write(self, runs: &[&RunReader], each: &mut dyn FnMut(MergedRow<'_>) -> Result<()>) -> Result<()> {
         let mut start = 0;
-        for (end, source) in ends {
-            let row = &words[start..end];
+        for (end, source) in self.ends {
+            let row = &self.words[start..end];
             each(source.map_or(MergedRow::Read(row), |source| MergedRow::Found(row, runs[source])))?;
             start = end;
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Writes here what a thread reads.
+fn beside<B: Send>(
+    read: &(dyn Fn(&SyncSender<B>) -> Result<()> + Sync),
+    write: &mut dyn FnMut(B) -> Result<()>,
+) -> Result<()> {
+    let (sender, receiver) = sync_channel(WAITING);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(move || read(&sender));
+        let written = receiver.into_iter().try_for_each(write);
+        let read = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        // Nobody takes what is read once something could not be written.
+        written.and(read)
+    })
 }
 
 #[cfg(test)]

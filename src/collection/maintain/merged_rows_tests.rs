@@ -48,7 +48,8 @@ fn what_a_thread_reads_is_what_is_read_here() {
         let storage = Simulated::new();
         let tables = runs(&storage, rows);
         let progress = Progress::default();
-        let merged = MergedRows { tables: &tables, range: Range::ALL, live: None, progress: &progress };
+        let merged =
+            MergedRows { tables: &tables, range: Range::ALL, live: None, only: None, progress: &progress };
         let of: (Table, Stays) = (CONTENTS, |_, _| true);
         let (mut here, mut read) = (Vec::new(), Vec::new());
         merged
@@ -68,6 +69,20 @@ fn what_a_thread_reads_is_what_is_read_here() {
             .expect("read");
         assert_eq!(here.len(), rows as usize);
         assert!(here == read);
+        let (mut here, mut beside) = (Vec::new(), Vec::new());
+        merged
+            .each(of, &mut |row, _| {
+                here.extend_from_slice(row);
+                Ok(())
+            })
+            .expect("read");
+        merged
+            .each_row(of, &mut |row| {
+                beside.extend_from_slice(row);
+                Ok(())
+            })
+            .expect("read");
+        assert!(here == beside);
         // Whoever cannot write ends the reading, and what it says is what is told.
         let mut left = rows / 2;
         let failed = merged.each_read(of, &reader, &mut |_| {
@@ -84,4 +99,28 @@ fn what_a_thread_reads_is_what_is_read_here() {
         let stopped = merged.each_read(of, &reader, &mut |_| Ok(()));
         assert!(matches!(stopped, Err(Error::Interrupted)));
     }
+}
+
+#[test]
+fn of_rows_that_stay_some_alone_are_handed_on() {
+    let storage = Simulated::new();
+    let (tables, progress) = (runs(&storage, 3 * MANY), Progress::default());
+    let all = MergedRows { tables: &tables, range: Range::ALL, live: None, only: None, progress: &progress };
+    let of: (Table, Stays) = (CONTENTS, |_, _| true);
+    // Runs are counted from the newest on.
+    let only = |source: usize, row: &[u64]| source == 1 && row[0].is_multiple_of(5);
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    all.each_of_source(of, &mut |row, source| {
+        assert_eq!(row[1], 3 - source as u64, "the run numbered 2 is the newest");
+        expected.extend(only(source, row).then_some(row[0]));
+        Ok(())
+    })
+    .expect("read");
+    let some = MergedRows { only: Some(&only), ..all };
+    some.each_row(of, &mut |row| {
+        found.push(row[0]);
+        Ok(())
+    })
+    .expect("read");
+    assert!(!found.is_empty() && found == expected);
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::collection) mod combine;
 pub(in crate::collection) mod compact;
+mod copied_tokens;
 pub(in crate::collection) mod copy;
 pub(in crate::collection) mod fsck;
 pub(in crate::collection) mod live;

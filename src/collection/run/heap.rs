@@ -1,11 +1,13 @@
 //! Heaps: values of any length, addressed by where they begin.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::collection::run::directory::Section;
 use crate::collection::run::file::{BLOCK, RunFile};
 use crate::collection::run::page::{PAGE_WORDS, PAYLOAD_WORDS, RawPage, decode};
 use crate::error::Result;
+use crate::limits::sized;
 
 /// A stream of words.
 #[derive(Clone, Debug)]
@@ -93,13 +95,29 @@ impl HeapReader {
     }
 }
 
-/// Reads of short values that come in about the order in which they lie: the page that was read last is kept, and many
+/// Heaps of which a cursor keeps a page: rows of several runs in order lead from one to the other.
+const MOST_HEAPS: usize = sized(64, 2);
+
+/// Reads of short values that come in about the order in which they lie in each heap: the page that was read last is kept, and many
 /// values are on it.
 #[derive(Debug, Default)]
 pub struct HeapCursor {
-    /// The heap and the number of the page that is kept.
-    held: Option<(HeapReader, u64)>,
+    pages: Vec<HeldPage>,
+}
+
+/// A page of a heap.
+struct HeldPage {
+    heap: HeapReader,
+    /// Its number in the heap.
+    page: u64,
     raw: Vec<RawPage>,
+}
+
+/// Its words would fill the screen.
+impl fmt::Debug for HeldPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldPage").field("heap", &self.heap).field("page", &self.page).finish_non_exhaustive()
+    }
 }
 
 impl HeapCursor {
@@ -115,28 +133,32 @@ impl HeapCursor {
         };
         let before = words.len();
         for page in start / payload..end.div_ceil(payload) {
-            if let Err(error) = self.turn_to(heap, page) {
-                words.truncate(before);
-                return Err(error);
-            }
+            let raw = self.page(heap, page).inspect_err(|_| words.truncate(before))?;
             let first = page * payload;
             let (from, to) = (start.max(first) - first, end.min(first + payload) - first);
-            words.extend_from_slice(&decode(&mut self.raw[0]).payload()[from as usize..to as usize]);
+            words.extend_from_slice(&decode(raw).payload()[from as usize..to as usize]);
         }
         Ok(())
     }
 
-    fn turn_to(&mut self, heap: &HeapReader, page: u64) -> Result<()> {
-        if self.held.as_ref().is_some_and(|(held, at)| *at == page && held.is(heap)) {
-            return Ok(());
+    /// A page, in the place of another one of its heap.
+    fn page(&mut self, heap: &HeapReader, page: u64) -> Result<&mut RawPage> {
+        let mut raw = vec![];
+        if let Some(at) = self.pages.iter().rposition(|held| held.heap.is(heap)) {
+            if self.pages[at].page == page {
+                return Ok(&mut self.pages[at].raw[0]);
+            }
+            raw = self.pages.swap_remove(at).raw;
+        } else if self.pages.len() == MOST_HEAPS {
+            raw = self.pages.remove(0).raw;
         }
-        self.held = None;
-        self.raw.resize(1, [0; PAGE_WORDS]);
+        raw.resize(1, [0; PAGE_WORDS]);
         let number = heap.section.first + page;
-        heap.file.fetch(number, heap.section.end(), &mut self.raw)?;
+        heap.file.fetch(number, heap.section.end(), &mut raw)?;
         let used = (heap.section.count - page * PAYLOAD_WORDS as u64).min(PAYLOAD_WORDS as u64);
-        heap.file.check_used(&mut self.raw[0], number, heap.number, used as usize)?;
-        self.held = Some((heap.clone(), page));
-        Ok(())
+        heap.file.check_used(&mut raw[0], number, heap.number, used as usize)?;
+        self.pages.push(HeldPage { heap: heap.clone(), page, raw });
+        let last = self.pages.len() - 1;
+        Ok(&mut self.pages[last].raw[0])
     }
 }

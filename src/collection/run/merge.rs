@@ -14,10 +14,12 @@ pub fn merge(newest_first: Vec<Scan>, key_words: usize) -> Merge {
     assert!(key_words <= width, "a key of {key_words} words in rows of {width}");
     Merge {
         heads: vec![0; newest_first.len() * width],
+        firsts: vec![0; newest_first.len()],
+        ended: vec![false; newest_first.len()],
+        tree: Vec::new(),
         scans: newest_first,
         width,
         key: key_words,
-        order: Vec::new(),
         given: Given::Nothing,
         last: Vec::with_capacity(key_words),
     }
@@ -40,10 +42,14 @@ pub struct Merge {
     scans: Vec<Scan>,
     width: usize,
     key: usize,
-    /// The next row of each scan.
+    /// The next row of each scan, and its first word once more: most comparisons end there.
     heads: Vec<u64>,
-    /// The scans that have rows left, as a binary heap: the one with the least next row first.
-    order: Vec<usize>,
+    firsts: Vec<u64>,
+    /// Whether a scan has no row left. Its first word is then the greatest there is.
+    ended: Vec<bool>,
+    /// A tree of losers (Knuth, The Art of Computer Programming 3, 5.4.1): the scan with the least next row, and then those that lost
+    /// where two met. A new row plays those on its way to the root, half as many as a heap compares.
+    tree: Vec<usize>,
     given: Given,
     /// The key of the row that was given out last.
     last: Vec<u64>,
@@ -98,7 +104,7 @@ impl Merge {
                 Some(scan)
             }
         };
-        while let Some(&first) = self.order.first() {
+        while let Some(first) = self.tree.first().copied().filter(|first| !self.ended[*first]) {
             let shadowed = shadow.is_some_and(|scan| scan != first)
                 && self.heads[first * self.width..][..self.key] == self.last;
             if !shadowed {
@@ -109,64 +115,62 @@ impl Merge {
         Ok(None)
     }
 
-    /// Fetches the first row of each scan and brings them in order.
+    /// Fetches the first row of each scan, and lets all play.
     fn begin(&mut self) -> Result<()> {
-        for scan in 0..self.scans.len() {
-            if self.fetch(scan)? {
-                self.order.push(scan);
-            }
+        let scans = self.scans.len();
+        (0..scans).try_for_each(|scan| self.fetch(scan))?;
+        // Who came that far: behind the places where two meet are the scans.
+        let mut winners: Vec<usize> = (0..2 * scans).map(|place| place.saturating_sub(scans)).collect();
+        self.tree = winners.iter().copied().take(scans).collect();
+        for place in (1..scans).rev() {
+            let (left, right) = (winners[2 * place], winners[2 * place + 1]);
+            let left_wins = self.before(left, right);
+            (winners[place], self.tree[place]) = if left_wins { (left, right) } else { (right, left) };
         }
-        for place in (0..self.order.len() / 2).rev() {
-            self.sink(place);
+        if let Some(first) = self.tree.first_mut() {
+            *first = winners[1];
         }
         Ok(())
     }
 
     /// Replaces the first head by the row after it.
     fn advance(&mut self) -> Result<()> {
-        if !self.fetch(self.order[0])? {
-            self.order.swap_remove(0);
+        let mut winner = self.tree[0];
+        self.fetch(winner)?;
+        let mut place = (winner + self.scans.len()) / 2;
+        while place > 0 {
+            let loser = self.tree[place];
+            if self.before(loser, winner) {
+                (self.tree[place], winner) = (winner, loser);
+            }
+            place /= 2;
         }
-        self.sink(0);
+        self.tree[0] = winner;
         Ok(())
     }
 
-    /// Makes the next row of a scan its head; false if there is none.
+    /// Makes the next row of a scan its head.
     #[inline]
-    fn fetch(&mut self, scan: usize) -> Result<bool> {
-        let row = self.scans[scan].next_row()?;
-        if let Some(row) = row {
-            self.heads[scan * self.width..][..self.width].copy_from_slice(row);
-        }
-        Ok(row.is_some())
-    }
-
-    /// Moves the scan at `place` down to where it belongs.
-    fn sink(&mut self, mut place: usize) {
-        loop {
-            let mut least = place;
-            for child in [2 * place + 1, 2 * place + 2] {
-                if child < self.order.len() && self.before(self.order[child], self.order[least]) {
-                    least = child;
-                }
+    fn fetch(&mut self, scan: usize) -> Result<()> {
+        match self.scans[scan].next_row()? {
+            Some(row) => {
+                self.heads[scan * self.width..][..self.width].copy_from_slice(row);
+                self.firsts[scan] = row[..self.key].first().copied().unwrap_or_default();
             }
-            if least == place {
-                return;
-            }
-            self.order.swap(place, least);
-            place = least;
+            None => (self.firsts[scan], self.ended[scan]) = (u64::MAX, true),
         }
+        Ok(())
     }
 
     /// Whether the head of scan `a` comes before that of `b`: by key, then the newer, whose other words do not matter.
     #[inline]
     fn before(&self, a: usize, b: usize) -> bool {
+        let (left, right) = (self.firsts[a], self.firsts[b]);
+        if left == right { self.before_by_rest(a, b) } else { left < right }
+    }
+
+    fn before_by_rest(&self, a: usize, b: usize) -> bool {
         let key = |scan: usize| &self.heads[scan * self.width..][..self.key];
-        let (left, right) = (key(a), key(b));
-        // Most differ in their first word, and a comparison of slices is a loop.
-        match (left.first(), right.first()) {
-            (Some(left), Some(right)) if left != right => left < right,
-            _ => (left, a) < (right, b),
-        }
+        (self.ended[a], key(a), a) < (self.ended[b], key(b), b)
     }
 }

@@ -58,7 +58,7 @@ impl StoredContent {
 }
 
 /// Where the tokens of a text are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenPlace {
     /// The first word of their block in the heap.
     pub start: u64,

@@ -73,6 +73,25 @@ fn nothing_and_one_run_are_merged_like_many() {
     assert_eq!(all(merge(vec![scan(), scan(), scan()], 2)), rows);
 }
 
+/// The greatest word there is, which also stands for a run that has ended.
+#[test]
+fn the_greatest_keys_come_last_whoever_has_ended() {
+    let (storage, shape) = (Memory::default(), Shape { width: 2, key: 2 });
+    let most = |last: u64| vec![vec![u64::MAX, last], vec![u64::MAX, u64::MAX]];
+    for (name, ended) in [("none", 0), ("one", 1), ("two", 2), ("three", 3)] {
+        let open = (0..3).map(|at| {
+            let rows = if at < ended { vec![vec![at, at]] } else { most(at) };
+            run(&storage, &format!("{name}{at}"), shape, &rows)
+        });
+        let runs: Vec<RunReader> = open.collect();
+        let scans = runs.iter().map(|run| run.rows(ROWS).expect("rows").scan(&[], None)).collect();
+        let mut expected: Vec<Vec<u64>> = (0..ended).map(|at| vec![at, at]).collect();
+        expected.extend((ended..3).map(|at| vec![u64::MAX, at]));
+        expected.extend((ended < 3).then(|| vec![u64::MAX; 2]));
+        assert_eq!(all(merge(scans, 2)), expected);
+    }
+}
+
 #[test]
 fn an_error_ends_a_merge() {
     let storage = Memory::default();

@@ -39,8 +39,8 @@ impl Check<'_> {
             }
             if run.heap(RAW).is_none_or(|heap| record.place.start > heap.len()) {
                 check.wrong(RECORDS, row, "its bytes are beyond the end of the heap");
-            } else {
-                cursors.of(run).each_part(run, &record, &mut |_| Ok(()))?;
+            } else if record.bytes > 0 {
+                cursors.of(run, record.place.start).each_part(run, &record, &mut |_| Ok(()))?;
             }
             check.origins.records.add(record.version);
             Ok(())

@@ -11,7 +11,7 @@ use crate::collection::run::schema::RAW;
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::document::{bytes_of, words_of};
 use crate::collection::tables::rows::{RecordPlace, StoredRecord};
-use crate::collection::tables::run_cursors::RunCursor;
+use crate::collection::tables::run_cursors::{RunCursor, distance};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 
@@ -135,9 +135,10 @@ impl fmt::Debug for RecordCursor {
 }
 
 impl RunCursor for RecordCursor {
-    fn is_in(&self, run: &RunReader) -> bool {
-        let same = |(heap, _): &(HeapReader, u64)| run.heap(RAW).is_some_and(|other| other.is(heap));
-        self.held.as_ref().is_some_and(same)
+    fn distance(&self, run: &RunReader, start: u64) -> Option<u64> {
+        let (heap, at) = self.held.as_ref()?;
+        let is_there = run.heap(RAW).is_some_and(|other| other.is(heap));
+        is_there.then(|| distance(start, *at..self.next))
     }
 
     /// It has a block, however long a record is.
@@ -273,7 +274,7 @@ mod tests {
             for (turn, index) in order.iter().enumerate() {
                 let (run, stored) = &runs[turn % 2];
                 let at = index.index(stored.len());
-                prop_assert_eq!(&cursors.of(run).read(run, &stored[at]).expect("read"), &records[at]);
+                prop_assert_eq!(&cursors.of(run, stored[at].place.start).read(run, &stored[at]).expect("read"), &records[at]);
             }
         }
     }

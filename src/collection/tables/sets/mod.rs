@@ -9,7 +9,7 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredScope, StoredText};
-use crate::collection::tables::run_cursors::RunCursors;
+use crate::collection::tables::run_cursors::{RunCursor, RunCursors};
 use crate::collection::tables::tokens::TokenCursor;
 use crate::document::Doc;
 use crate::error::{Error, Result};
@@ -82,7 +82,8 @@ impl SetCursors {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
-        let is_near = |cursor: &SetCursor| cursor.tokens.any(|tokens| tokens.is_at(run, text));
+        let is_near =
+            |cursor: &SetCursor| cursor.tokens.any(|tokens| tokens.distance(run, text.start) == Some(0));
         self.with(&is_near, &mut |cursor| cursor.read(run, text, set))
     }
 
@@ -120,7 +121,7 @@ impl SetCursor {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&mut self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
         if run.heap(TOKENS).is_some() {
-            return self.tokens.of(run).set(run, text, set);
+            return self.tokens.of(run, text.start).set(run, text, set);
         }
         let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
         set.clear();

@@ -1,5 +1,10 @@
 //! Blocks: texts that are compressed together, as words of a heap.
 
+use std::fmt;
+
+use zstd::bulk::Decompressor;
+
+use super::codes::take_length;
 use crate::limits::sized;
 
 /// Bytes after which no text is added to a block: more compress better, and each question unpacks a block.
@@ -43,8 +48,78 @@ impl BlockHead {
         BlockHead { bytes, vocabulary, ngram: ngram & !GOES_ON, goes_on: ngram & GOES_ON != 0 }
     }
 
+    /// Whether a block can be so long: what it says is not trusted.
+    pub(super) fn is_possible(self) -> bool {
+        self.bytes.0.max(self.bytes.1) <= MOST_BLOCK_BYTES
+    }
+
     /// Words of the compressed bytes.
     pub(super) fn packed_words(self) -> usize {
         (self.bytes.1 as usize).div_ceil(8)
+    }
+}
+
+/// A block whose codes can be read.
+#[derive(Default)]
+pub(super) struct UnpackedBlock {
+    bytes: Vec<u8>,
+    /// Where the codes of each text end, behind where those of the first begin.
+    ends: Vec<usize>,
+    decompressor: Option<Decompressor<'static>>,
+}
+
+/// The decompressor has no form of its own.
+impl fmt::Debug for UnpackedBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UnpackedBlock").field("ends", &self.ends).finish_non_exhaustive()
+    }
+}
+
+impl UnpackedBlock {
+    /// Unpacks what follows a head that is [`BlockHead::is_possible`].
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn unpack(&mut self, head: BlockHead, packed: &[u8]) -> Result<(), String> {
+        let decompressor = match &mut self.decompressor {
+            Some(decompressor) => decompressor,
+            none => none.insert(Decompressor::new().map_err(|e| e.to_string())?),
+        };
+        self.bytes.clear();
+        self.bytes.reserve(head.bytes.0 as usize);
+        let unpacked = decompressor.decompress_to_buffer(packed, &mut self.bytes);
+        if unpacked.ok() != Some(head.bytes.0 as usize) {
+            return Err("a block of tokens cannot be decompressed".into());
+        }
+        self.find_ends().ok_or_else(|| "a block of tokens is shorter than its texts".into())
+    }
+
+    /// How many texts it has.
+    pub(super) fn texts(&self) -> usize {
+        self.ends.len().saturating_sub(1)
+    }
+
+    /// The codes of a text, if there is such a one.
+    pub(super) fn codes(&self, ordinal: usize) -> Option<&[u8]> {
+        match self.ends.get(ordinal..) {
+            Some([from, to, ..]) => Some(&self.bytes[*from..*to]),
+            _ => None,
+        }
+    }
+
+    /// Finds where the codes of each text are.
+    fn find_ends(&mut self) -> Option<()> {
+        let mut bytes = &self.bytes[..];
+        let texts = take_length(&mut bytes).filter(|texts| *texts <= bytes.len())?;
+        self.ends.clear();
+        self.ends.push(0);
+        let mut end = 0usize;
+        for _ in 0..texts {
+            end = end.checked_add(take_length(&mut bytes)?)?;
+            self.ends.push(end);
+        }
+        let before = self.bytes.len() - bytes.len();
+        self.ends.iter_mut().for_each(|end| *end = end.saturating_add(before));
+        (end == bytes.len()).then_some(())
     }
 }

@@ -3,17 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use zstd::bulk::Decompressor;
-
-use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES};
-use super::codes::{decode, take_length};
+use super::block::{BlockHead, HEAD_WORDS, UnpackedBlock};
+use super::codes::decode;
 use super::vocabulary::MOST_TOKENS;
 use crate::collection::HeapReader;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
 use crate::collection::tables::document::bytes_of;
 use crate::collection::tables::rows::{StoredText, StoredVocabulary};
-use crate::collection::tables::run_cursors::RunCursor;
+use crate::collection::tables::run_cursors::{RunCursor, distance};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::sketch::{Spread, shingles};
@@ -34,13 +32,11 @@ pub struct TokenCursor {
     vocabulary: Arc<Vec<u64>>,
     known: Option<(HeapReader, u32)>,
     ngram: usize,
-    /// Where the block is that the last text of this one goes on in.
-    next: Option<u64>,
+    /// The first word behind the block, and whether the last text of the block goes on there.
+    behind: u64,
+    goes_on: bool,
     words: Vec<u64>,
-    bytes: Vec<u8>,
-    /// Where the codes of each text end, behind where those of the first begin.
-    ends: Vec<usize>,
-    decompressor: Option<Decompressor<'static>>,
+    block: UnpackedBlock,
     spread: Spread,
     tokens: Vec<u64>,
 }
@@ -53,9 +49,10 @@ impl fmt::Debug for TokenCursor {
 }
 
 impl RunCursor for TokenCursor {
-    fn is_in(&self, run: &RunReader) -> bool {
-        let same = |(heap, _): &(HeapReader, u64)| run.heap(TOKENS).is_some_and(|other| other.is(heap));
-        self.held.as_ref().is_some_and(same)
+    fn distance(&self, run: &RunReader, start: u64) -> Option<u64> {
+        let (heap, at) = self.held.as_ref()?;
+        let is_there = run.heap(TOKENS).is_some_and(|other| other.is(heap));
+        is_there.then(|| distance(start, *at..self.behind))
     }
 
     fn rest(&mut self) {
@@ -86,14 +83,6 @@ impl TokenCursor {
         Ok(())
     }
 
-    /// Whether the block of a text is the one that is kept.
-    pub fn is_at(&self, run: &RunReader, text: &StoredText) -> bool {
-        let same = |(heap, start): &(HeapReader, u64)| {
-            *start == text.start && run.heap(TOKENS).is_some_and(|other| other.is(heap))
-        };
-        self.held.as_ref().is_some_and(same)
-    }
-
     /// The tokens of a text, in their order.
     ///
     /// # Errors
@@ -104,16 +93,14 @@ impl TokenCursor {
         let (mut start, mut at) = (text.start, text.ordinal as usize);
         loop {
             self.turn_to(run, start)?;
-            let codes = match self.ends.get(at..) {
-                Some([from, to, ..]) => &self.bytes[*from..*to],
-                _ => return Err(damaged(run, "a block of tokens has fewer texts than rows name")),
-            };
+            let codes = self.block.codes(at);
+            let codes =
+                codes.ok_or_else(|| damaged(run, "a block of tokens has fewer texts than rows name"))?;
             decode(codes, &self.vocabulary, &mut self.tokens).map_err(|what| damaged(run, what))?;
-            let is_last = at + 2 == self.ends.len();
-            match self.next.filter(|_| is_last) {
-                Some(next) => (start, at) = (next, 0),
-                None => return Ok(&self.tokens),
+            if !self.goes_on || at + 1 < self.block.texts() {
+                return Ok(&self.tokens);
             }
+            (start, at) = (self.behind, 0);
         }
     }
 
@@ -135,7 +122,7 @@ impl TokenCursor {
         heap.read(start, fetched as usize, &mut self.words)?;
         let Some(head) = self.words.first_chunk() else { return Ok(()) };
         let head = BlockHead::of_words(*head);
-        if head.bytes.0.max(head.bytes.1) > MOST_BLOCK_BYTES {
+        if !head.is_possible() {
             return Err(damaged(run, "a block of tokens is longer than any can be"));
         }
         let all = HEAD_WORDS + head.packed_words();
@@ -143,22 +130,12 @@ impl TokenCursor {
             heap.read(start + fetched, missing, &mut self.words)?;
         }
         let packed = bytes_of(&mut self.words[HEAD_WORDS..all], head.bytes.1 as usize);
-        let decompressor = match &mut self.decompressor {
-            Some(decompressor) => decompressor,
-            none => none.insert(Decompressor::new().map_err(|e| damaged(run, e.to_string()))?),
-        };
-        self.bytes.clear();
-        self.bytes.reserve(head.bytes.0 as usize);
-        let unpacked = decompressor.decompress_to_buffer(packed, &mut self.bytes);
-        if unpacked.ok() != Some(head.bytes.0 as usize) {
-            return Err(damaged(run, "a block of tokens cannot be decompressed"));
-        }
+        self.block.unpack(head, packed).map_err(|what| damaged(run, what))?;
         self.ngram = head.ngram as usize;
-        self.next = head.goes_on.then_some(start + all as u64);
+        (self.behind, self.goes_on) = (start + all as u64, head.goes_on);
         if self.ngram == 0 {
             return Err(damaged(run, "a block of tokens has shingles of no tokens"));
         }
-        self.find_ends().ok_or_else(|| damaged(run, "a block of tokens is shorter than its texts"))?;
         let known = |(of, number): &(HeapReader, u32)| *number == head.vocabulary && of.is(heap);
         if !self.known.as_ref().is_some_and(known) {
             self.known = None;
@@ -166,22 +143,6 @@ impl TokenCursor {
             self.known = Some((heap.clone(), head.vocabulary));
         }
         Ok(())
-    }
-
-    /// Finds where the codes of each text are in the block.
-    fn find_ends(&mut self) -> Option<()> {
-        let mut bytes = &self.bytes[..];
-        let texts = take_length(&mut bytes).filter(|texts| *texts <= bytes.len())?;
-        self.ends.clear();
-        self.ends.push(0);
-        let mut end = 0usize;
-        for _ in 0..texts {
-            end = end.checked_add(take_length(&mut bytes)?)?;
-            self.ends.push(end);
-        }
-        let before = self.bytes.len() - bytes.len();
-        self.ends.iter_mut().for_each(|end| *end = end.saturating_add(before));
-        (end == bytes.len()).then_some(())
     }
 }
 

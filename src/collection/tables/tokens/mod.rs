@@ -7,10 +7,12 @@
 
 mod block;
 mod codes;
+mod copied;
 mod cursor;
 mod vocabulary;
 mod writer;
 
+pub(in crate::collection) use copied::{MovedBlocks, VocabularyBlocks};
 pub(in crate::collection) use cursor::TokenCursor;
 pub(in crate::collection) use writer::TokenWriter;
 

@@ -1,5 +1,6 @@
 //! Tokens beside those that were written.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -11,20 +12,20 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{TOKENS, VOCABULARIES};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::run_cursors::{MOST_RUNS, RunCursor, RunCursors};
+use crate::collection::tables::run_cursors::{MOST_CURSORS, MOST_PLACES, RunCursor, RunCursors};
 use crate::error::Error;
 use crate::limits::sized;
 use crate::sketch::{Spread, shingles};
 use crate::storage::Simulated;
 
 /// A number that looks like a hash.
-fn hashed(i: u64) -> u64 {
+pub(super) fn hashed(i: u64) -> u64 {
     let i = (i ^ i >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (i ^ i >> 27).wrapping_mul(0x94d0_49bb_1331_11eb)
 }
 
 /// A run with these texts, and where each is.
-fn written(texts: &[Vec<u64>], ngram: usize) -> (RunReader, Vec<StoredText>) {
+pub(super) fn written(texts: &[Vec<u64>], ngram: usize) -> (RunReader, Vec<StoredText>) {
     let storage = Simulated::default();
     let mut run = RunWriter::create(&storage, "a", 1, 2).expect("created");
     let mut writer = TokenWriter::begin(ngram, &mut run).expect("begun");
@@ -48,7 +49,7 @@ fn set_of(tokens: &[u64], ngram: usize) -> Vec<u64> {
 }
 
 /// Texts whose tokens are few or many, and come seldom or often.
-fn texts() -> impl Strategy<Value = Vec<Vec<u64>>> {
+pub(super) fn texts() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let token = prop_oneof![0..3u64, (0..200u64).prop_map(hashed), any::<u64>()];
     prop::collection::vec(prop::collection::vec(token, 0..400), 0..120)
 }
@@ -73,20 +74,48 @@ proptest! {
         }
     }
 
-    /// One cursor after the other reads the same; of as many runs as are kept each keeps its block.
+    /// One cursor after the other reads the same; of as many runs as there are cursors each keeps its block.
     #[test]
-    fn runs_are_read_by_turns(texts in texts(), runs in 1..40usize, turns in prop::collection::vec((0..40usize, any::<prop::sample::Index>()), 0..60)) {
-        prop_assume!(!texts.is_empty());
-        let runs: Vec<_> = (0..runs).map(|_| written(&texts, 2)).collect();
+    fn runs_are_read_by_turns(runs in 1..40usize, turns in prop::collection::vec(0..40usize, 0..60)) {
+        let text = |run: usize| vec![vec![hashed(run as u64)]];
+        let runs: Vec<_> = (0..runs).map(|run| written(&text(run), 2)).collect();
         let (mut cursors, mut read) = (RunCursors::<TokenCursor>::default(), BTreeSet::new());
-        for (run, text) in turns {
-            let (at, text) = (run % runs.len(), text.index(texts.len()));
+        for run in turns {
+            let at = run % runs.len();
             let (run, stored) = &runs[at];
-            prop_assert_eq!(cursors.of(run).tokens(run, &stored[text]).expect("read"), &texts[text][..]);
+            let tokens = cursors.of(run, stored[0].start).tokens(run, &stored[0]).expect("read");
+            prop_assert_eq!(tokens, &text(at)[0][..]);
             read.insert(at);
-            let kept = runs.iter().filter(|(run, _)| cursors.any(|cursor| cursor.is_in(run)));
-            prop_assert_eq!(kept.count(), read.len().min(MOST_RUNS));
+            let is_kept = |(run, stored): &&(RunReader, Vec<StoredText>)| {
+                cursors.any(|cursor| cursor.distance(run, stored[0].start) == Some(0))
+            };
+            prop_assert_eq!(runs.iter().filter(is_kept).count(), read.len().min(MOST_CURSORS));
         }
+    }
+
+    /// Texts that lie in several places of one run, as where such were merged, are read by turns, each place by a cursor of its own.
+    #[test]
+    fn places_of_a_run_are_read_by_turns(texts in texts(), places in 1..=MOST_PLACES) {
+        prop_assume!(!texts.is_empty());
+        let (run, stored) = written(&texts, 2);
+        let mut cursors = RunCursors::<TokenCursor>::default();
+        let (part, mut misses) = (texts.len().div_ceil(places), 0);
+        for at in (0..part).flat_map(|at| (at..texts.len()).step_by(part)) {
+            let start = stored[at].start;
+            if at % part > 0 {
+                // Whoever reads this part alone.
+                let mut alone = TokenCursor::default();
+                alone.tokens(&run, &stored[at - 1]).expect("read");
+                let near = alone.distance(&run, start);
+                misses += usize::from(!cursors.any(|cursor| {
+                    cursor.distance(&run, start).is_some_and(|distance| Some(distance) <= near)
+                }));
+            }
+            let tokens = cursors.of(&run, start).tokens(&run, &stored[at]).expect("read");
+            prop_assert_eq!(tokens, &texts[at][..]);
+        }
+        // Parts that begin in one block, or near each other, have one cursor until one of them goes on with it.
+        prop_assert!(misses <= texts.len() / 8 + 3 * places, "{} misses in {} places", misses, places);
     }
 
     #[test]
@@ -135,14 +164,18 @@ fn of_several_runs_one_long_text_is_held() {
     let mut cursors = RunCursors::<TokenCursor>::default();
     for turn in 0..8 {
         let (run, stored) = &runs[turn % runs.len()];
-        assert_eq!(cursors.of(run).tokens(run, &stored[1]).expect("read"), long);
-        assert!(cursors.any(|cursor| cursor.is_in(run) && cursor.held_tokens() >= long.len()));
-        assert!(!cursors.any(|cursor| !cursor.is_in(run) && cursor.held_tokens() > 0));
+        let read = cursors.of(run, stored[1].start).tokens(run, &stored[1]).expect("read");
+        assert_eq!(read, long);
+        let holding = Cell::new(0);
+        cursors.any(|cursor| {
+            holding.set(holding.get() + usize::from(cursor.held_tokens() > 0));
+            false
+        });
+        assert_eq!(holding.get(), 1);
+        assert!(cursors.any(|cursor| cursor.held_tokens() >= long.len()));
     }
     cursors.rest();
     assert!(!cursors.any(|cursor| cursor.held_tokens() > 0));
-    // The block stays.
-    assert!(runs.iter().all(|(run, _)| cursors.any(|cursor| cursor.is_in(run))) == (runs.len() <= MOST_RUNS));
 }
 
 /// One site after another, each with words of its own: no vocabulary may be stuck with those of the first.

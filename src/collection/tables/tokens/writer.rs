@@ -127,31 +127,55 @@ impl TokenWriter {
 
     /// Writes the block; its last text may go on.
     fn end_block(&mut self, goes_on: bool, run: &mut RunWriter) -> Result<()> {
+        let (start, texts) = (run.position(), self.lengths.len() as u32);
+        self.blocks.push(WrittenBlock { start, texts, first: u32::from(self.goes_on) });
+        self.goes_on = goes_on;
         self.bytes.clear();
         put_length(self.lengths.len(), &mut self.bytes);
         self.lengths.iter().for_each(|length| put_length(*length, &mut self.bytes));
         self.bytes.extend_from_slice(&self.codes);
+        self.codes.clear();
+        self.lengths.clear();
+        self.pack(goes_on, run)
+    }
+
+    /// Writes a block of the codes of some texts.
+    pub(super) fn write_block(&mut self, codes: &[&[u8]], goes_on: bool, run: &mut RunWriter) -> Result<()> {
+        self.bytes.clear();
+        put_length(codes.len(), &mut self.bytes);
+        codes.iter().for_each(|codes| put_length(codes.len(), &mut self.bytes));
+        codes.iter().for_each(|codes| self.bytes.extend_from_slice(codes));
+        self.pack(goes_on, run)
+    }
+
+    /// Compresses the bytes of a block and writes them behind their head.
+    fn pack(&mut self, goes_on: bool, run: &mut RunWriter) -> Result<()> {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(self.bytes.len()));
         self.compressor.compress_to_buffer(&self.bytes, &mut self.packed).map_err(|e| incompressible(&e))?;
         let head = BlockHead {
             bytes: (self.bytes.len() as u32, self.packed.len() as u32),
-            vocabulary: self.vocabularies.len() as u32,
+            vocabulary: self.vocabularies(),
             ngram: self.ngram,
             goes_on,
         };
-        let (start, texts) = (run.position(), self.lengths.len() as u32);
-        self.blocks.push(WrittenBlock { start, texts, first: u32::from(self.goes_on) });
-        self.goes_on = goes_on;
         run.push(&head.to_words())?;
-        run.push(&words_of(&self.packed).collect::<Vec<_>>())?;
-        self.codes.clear();
-        self.lengths.clear();
-        Ok(())
+        run.push(&words_of(&self.packed).collect::<Vec<_>>())
+    }
+
+    /// How many vocabularies are written.
+    pub(super) fn vocabularies(&self) -> u32 {
+        self.vocabularies.len() as u32
+    }
+
+    /// Writes a vocabulary behind its blocks.
+    pub(super) fn add_vocabulary(&mut self, tokens: &[u64], run: &mut RunWriter) -> Result<()> {
+        self.vocabularies.push((run.position(), tokens.len() as u64));
+        run.push(tokens)
     }
 
     /// Writes what is written in the vocabulary, and the vocabulary.
-    fn end_vocabulary(&mut self, run: &mut RunWriter) -> Result<()> {
+    pub(super) fn end_vocabulary(&mut self, run: &mut RunWriter) -> Result<()> {
         if !self.lengths.is_empty() {
             self.end_block(false, run)?;
         }
@@ -160,8 +184,7 @@ impl TokenWriter {
         }
         self.earlier = self.blocks.len();
         let tokens = self.vocabulary.take();
-        self.vocabularies.push((run.position(), tokens.len() as u64));
-        run.push(&tokens)
+        self.add_vocabulary(&tokens, run)
     }
 }
 
