@@ -94,23 +94,25 @@ fn vocabularies(storage: &Arc<dyn Storage>) -> Vec<u64> {
     snapshot.manifest().runs.iter().filter_map(|run| run.rows.get("vocabularies").copied()).collect()
 }
 
-/// In each load a text comes twice, and a document of an earlier load is deleted: what a merge copies has gaps. The first load is so
-/// large that later merges leave its run alone until the last one.
+/// A load of so many long texts of which one comes twice, and one is part of another; a document of the load before is deleted. So what
+/// a merge copies has gaps.
+fn load_with_gaps(at: usize, many: usize) -> Load {
+    let id = |of: usize| 10_000 * at + of;
+    let mut ops: Vec<Op> = (0..many).map(|of| put(id(of), &long_text(id(of)))).collect();
+    ops.push(put(id(many), &long_text(id(3))));
+    ops.push(put(id(many + 1), &format!("{} z", long_text(id(3) / 2))));
+    ops.extend(at.checked_sub(1).map(|before| Op::Delete(10_000 * before + at % 12)));
+    Load { workers: 1 + at % 2, ..load(ops) }
+}
+
+/// The first load is so large that later merges leave its run alone until the last one.
 #[test]
 #[cfg_attr(alike_tiny, ignore = "its loads outweigh no vocabulary")]
 fn merges_copy_tokens_but_for_what_is_gone() {
     let mut bench = Bench::new(config(Method::Join));
     let mut of_later = 0;
     for at in 0..26 {
-        let id = |of: usize| 10_000 * at + of;
-        let many = if at == 0 { 1500 } else { 12 };
-        let mut ops: Vec<Op> = (0..many).map(|of| put(id(of), &long_text(id(of)))).collect();
-        ops.extend([
-            put(id(many), &long_text(id(3))),
-            put(id(many + 1), &format!("{} z", long_text(id(3) / 2))),
-        ]);
-        ops.extend(at.checked_sub(1).map(|before| Op::Delete(10_000 * before + at % 12)));
-        bench.load(&Load { workers: 1 + at % 2, ..load(ops) });
+        bench.load(&load_with_gaps(at, if at == 0 { 1500 } else { 12 }));
         if let [_, later @ ..] = &vocabularies(&bench.storage)[..] {
             of_later = later.iter().copied().fold(of_later, u64::max);
         }
@@ -133,11 +135,7 @@ fn merges_of_all_copy_tokens_but_for_what_is_gone() {
     let mut bench = Bench::new(config(Method::Join));
     let mut copied = 0;
     for at in 0..16 {
-        let id = |of: usize| 100 * at + of;
-        let mut ops: Vec<Op> = (0..12).map(|of| put(id(of), &long_text(id(of)))).collect();
-        ops.push(put(id(12), &long_text(id(3))));
-        ops.extend(at.checked_sub(1).map(|before| Op::Delete(100 * before + at % 12)));
-        bench.load(&Load { workers: 1 + at % 2, ..load(ops) });
+        bench.load(&load_with_gaps(at, 12));
         copied = copied.max(vocabularies(&bench.storage).into_iter().max().unwrap_or_default());
         whole(&bench, &format!("after load {at}"));
     }
