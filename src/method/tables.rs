@@ -20,17 +20,17 @@ pub struct FrozenTables {
 impl FrozenTables {
     /// The table of rarity as bytes, where a method needs it, and the file of the lexicon; empty where there is none.
     pub fn to_bytes(&self, rarity: bool) -> (Vec<u8>, Vec<u8>) {
-        let rarity = if rarity { self.rarity.as_bytes().to_vec() } else { Vec::new() };
+        let rarity = if rarity { self.rarity.to_bytes() } else { Vec::new() };
         (rarity, self.lexicon.as_ref().map(|lexicon| lexicon.as_bytes().to_vec()).unwrap_or_default())
     }
 
-    /// What [`FrozenTables::to_bytes`] gave the bytes of.
+    /// A table of rarity and a lexicon by the bytes of its file, if there are any.
     ///
     /// # Errors
     /// Those of [`Lexicon::of_bytes`].
-    pub fn of_bytes(rarity: Vec<u8>, lexicon: Vec<u8>) -> Result<FrozenTables> {
+    pub fn of_parts(rarity: Rarity, lexicon: Vec<u8>) -> Result<FrozenTables> {
         let lexicon = (!lexicon.is_empty()).then(|| Lexicon::of_bytes(lexicon).map(Arc::new)).transpose()?;
-        Ok(FrozenTables { rarity: Arc::new(Rarity::of_bytes(rarity)), lexicon })
+        Ok(FrozenTables { rarity: Arc::new(rarity), lexicon })
     }
 
     /// The tokenizer of texts that are filtered as a configuration says.

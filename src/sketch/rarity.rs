@@ -6,19 +6,25 @@ use crate::system_memory::reserve_apart;
 /// Slots of the table, one byte each.
 const SLOTS: usize = 1 << 22;
 
+/// What a byte says of a gap at most, in slots, before the next one goes on.
+const GAP: usize = 255;
+
 /// Members of a set beyond which its rarest are found without scratch.
 const MANY: usize = 1 << 18;
 
 /// Shingle counts of a sample, one saturating byte a slot. A shingle not seen twice counts as rarest.
 ///
-/// The default is a table that knows nothing: the order is that of the hashes.
+/// Most shingles count as rarest, so only the counts of others are held: with the bits they are less than what a second-level
+/// cache holds, and the bits alone half of that. The default is a table that knows nothing: the order is that of the hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Rarity {
-    /// What is missing at the end is 0: most methods need no table, and then there are none of its millions of slots.
-    counts: Vec<u8>,
-    /// A bit a slot, set where the count is not 0. Most shingles count as rarest, and half a mebibyte stays in the second-level
-    /// cache, which the counts leave: only where the rarest are too few are counts looked up.
+    /// A bit a slot, set where the count is not 0. What is missing at the end is 0: most methods need no table, and then there is
+    /// none.
     common: Vec<u64>,
+    /// Of each word of `common`, how many bits are set before it.
+    before: Vec<u32>,
+    /// The counts of the slots whose bits are set, in their order.
+    counts: Vec<u8>,
 }
 
 impl Rarity {
@@ -32,22 +38,86 @@ impl Rarity {
                 *slot = (*slot).max(equal.len().min(255) as u8);
             }
         }
-        Rarity::of_bytes(counts)
+        Rarity::of_counts(&counts)
     }
 
-    /// Most bytes of [`Rarity::as_bytes`].
-    pub const MOST_BYTES: usize = SLOTS;
+    /// Most counts of [`Rarity::of_counts`].
+    pub const MOST_COUNTS: usize = SLOTS;
+    /// Most bytes of [`Rarity::to_bytes`]: a gap and a count for each slot, and how many there are.
+    pub const MOST_BYTES: usize = size_of::<u32>() + 2 * SLOTS;
 
-    /// The table as bytes, a slot each; what is missing at the end is 0.
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.counts
+    /// The table with these counts, one a slot; what is missing at the end counts as rarest.
+    pub fn of_counts(counts: &[u8]) -> Rarity {
+        let mut table = Rarity::default();
+        for (word, counts) in (0..).zip(counts.chunks(64)) {
+            // Mostly there are none, and eight compare as one.
+            let (eights, rest) = counts.as_chunks::<8>();
+            if eights.iter().any(|eight| *eight != [0; 8]) || rest.iter().any(|count| *count > 0) {
+                let slots = (word * 64..).zip(counts).filter(|(_, count)| **count > 0);
+                slots.for_each(|(slot, count)| table.push(slot, *count));
+            }
+        }
+        table
     }
 
-    /// The table that [`Rarity::as_bytes`] gave the bytes of; what is missing counts as rarest.
-    pub fn of_bytes(bytes: Vec<u8>) -> Rarity {
-        let word =
-            |counts: &[u8]| counts.iter().rev().fold(0, |word, count| word << 1 | u64::from(*count > 0));
-        Rarity { common: bytes.chunks(64).map(word).collect(), counts: bytes }
+    /// Whether it knows nothing.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Notes the count, not 0, of a slot behind all that have one.
+    fn push(&mut self, slot: usize, count: u8) {
+        while self.common.len() <= slot / 64 {
+            self.common.push(0);
+            self.before.push(self.counts.len() as u32);
+        }
+        self.common[slot / 64] |= 1 << (slot % 64);
+        self.counts.push(count);
+    }
+
+    /// The table as bytes: how many slots have a count (4 bytes, the lowest first); for each the slots between it and the one before, a byte, where 255
+    /// stands for 255 slots, and more come; the counts.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = (self.counts.len() as u32).to_le_bytes().to_vec();
+        let mut next = 0;
+        for (base, word) in (0..).step_by(64).zip(&self.common) {
+            let mut rest = *word;
+            while rest != 0 {
+                let slot: usize = base + rest.trailing_zeros() as usize;
+                let gap = slot - std::mem::replace(&mut next, slot + 1);
+                bytes.resize(bytes.len() + gap / GAP, GAP as u8);
+                bytes.push((gap % GAP) as u8);
+                rest &= rest - 1;
+            }
+        }
+        bytes.extend_from_slice(&self.counts);
+        bytes
+    }
+
+    /// The table that [`Rarity::to_bytes`] gave the bytes of; none if they are not those of one.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Rarity> {
+        let (count, rest) = bytes.split_first_chunk()?;
+        let (gaps, counts) =
+            rest.split_at_checked(rest.len().checked_sub(u32::from_le_bytes(*count) as usize)?)?;
+        if gaps.last().is_some_and(|gap| usize::from(*gap) == GAP) {
+            return None;
+        }
+        let mut counts = counts.iter();
+        let mut table = Rarity {
+            common: Vec::with_capacity(SLOTS / 64),
+            before: Vec::with_capacity(SLOTS / 64),
+            counts: Vec::with_capacity(counts.len()),
+        };
+        let mut slot = 0;
+        for gap in gaps {
+            slot += usize::from(*gap);
+            if usize::from(*gap) < GAP {
+                let count = counts.next().filter(|count| **count > 0 && slot < SLOTS)?;
+                table.push(slot, *count);
+                slot += 1;
+            }
+        }
+        counts.as_slice().is_empty().then_some(table)
     }
 
     /// 1 if a shingle is not one of the rarest, else 0.
@@ -59,7 +129,12 @@ impl Rarity {
 
     /// How common a shingle is, 0 for the rarest.
     pub fn rank(&self, shingle: u64) -> u8 {
-        self.counts.get(shingle as usize & (SLOTS - 1)).copied().unwrap_or(0)
+        let slot = shingle as usize & (SLOTS - 1);
+        let Some(word) = self.common.get(slot / 64).filter(|word| *word >> (slot % 64) & 1 == 1) else {
+            return 0;
+        };
+        let within = (word & ((1 << (slot % 64)) - 1)).count_ones();
+        self.counts[(self.before[slot / 64] + within) as usize]
     }
 
     /// Writes to `keys` (cleared first) the `wanted` first members of a strictly ascending set in the order
@@ -147,6 +222,45 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn counts_come_back_from_bytes_and_by_rank(
+            counts in prop::collection::vec(prop_oneof![9 => Just(0u8), 1 => any::<u8>()], 0..400), apart in 1usize..1000,
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let dense: Vec<u8> = counts.iter().flat_map(|count| (1..apart).map(|_| 0).chain([*count])).collect();
+            let table = Rarity::of_counts(&dense);
+            prop_assert!((0..).zip(&dense).all(|(slot, count)| table.rank(slot) == *count));
+            prop_assert_eq!(table.rank(dense.len() as u64), 0);
+            let bytes = table.to_bytes();
+            let back = Rarity::of_bytes(&bytes).expect("a table");
+            prop_assert_eq!((back.common, back.before, back.counts), (table.common, table.before, table.counts));
+            prop_assert!(Rarity::of_bytes(&bytes[..cut.index(bytes.len())]).is_none(), "a part is none");
+        }
+
+        #[test]
+        fn any_bytes_are_a_table_or_refused(count in 0u32..20, bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let bytes = [&count.to_le_bytes()[..], &bytes].concat();
+            if let Some(table) = Rarity::of_bytes(&bytes) {
+                prop_assert_eq!(table.counts.len(), count as usize);
+                prop_assert_eq!(table.to_bytes(), bytes, "a table has one form");
+            }
+        }
+    }
+
+    #[test]
+    fn slots_beyond_the_last_are_refused() {
+        let mut all = Rarity::default();
+        all.push(SLOTS - 1, 7);
+        let bytes = all.to_bytes();
+        assert_eq!(Rarity::of_bytes(&bytes).expect("a table").rank(SLOTS as u64 - 1), 7);
+        let mut beyond = bytes.clone();
+        let last_gap = bytes.len() - 2;
+        beyond[last_gap] += 1;
+        assert!(Rarity::of_bytes(&beyond).is_none());
+        assert!(Rarity::of_counts(&vec![1; SLOTS]).to_bytes().len() <= Rarity::MOST_BYTES);
+    }
+
     #[test]
     fn counts_saturate_and_single_shingles_are_rarest() {
         let mut seen = vec![1u64; 1000];
@@ -154,8 +268,8 @@ mod tests {
         let table = Rarity::of_sample(seen);
         let ranks = |table: &Rarity| [1, 2, 3, 4].map(|shingle| table.rank(shingle));
         assert_eq!(ranks(&table), [255, 0, 2, 0]);
-        assert_eq!(ranks(&Rarity::of_bytes(table.as_bytes()[..4].to_vec())), [255, 0, 2, 0]);
-        assert_eq!(ranks(&Rarity::of_bytes(table.as_bytes()[..3].to_vec())), [255, 0, 0, 0]);
+        assert_eq!(ranks(&Rarity::of_counts(&[0, 255, 0, 2])), [255, 0, 2, 0]);
+        assert_eq!(ranks(&Rarity::of_counts(&[0, 255, 0])), [255, 0, 0, 0]);
         assert_eq!(ranks(&Rarity::default()), [0; 4]);
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::flow::intake::sample::sample_rarity;
-use crate::flow::packed::columns::{push_sparse, take_sparse};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
 use crate::peers::Peers;
@@ -39,15 +38,13 @@ pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Fro
         0 => make_here(inputs)?.to_bytes(wanted),
         _ => Default::default(),
     };
-    let of_all = |wanted: bool, own: Vec<u8>| if wanted { mesh.broadcast(own) } else { Ok(own) };
-    // Most shingles of the sample are of one document.
-    let mut packed = Vec::new();
-    push_sparse(&rarity, &mut packed);
-    let packed = of_all(wanted, packed)?;
-    let unpacked = take_sparse(&mut &packed[..], Rarity::MOST_BYTES);
-    let rarity =
-        unpacked.ok_or_else(|| Error::Worker("process 0 sent no table of common shingles".into()))?;
-    FrozenTables::of_bytes(rarity, of_all(config.needs_lexicon(), lexicon)?)
+    let rarity = match wanted {
+        true => Rarity::of_bytes(&mesh.broadcast(rarity)?)
+            .ok_or_else(|| Error::Worker("process 0 sent no table of common shingles".into()))?,
+        false => Rarity::default(),
+    };
+    let lexicon = if config.needs_lexicon() { mesh.broadcast(lexicon)? } else { lexicon };
+    FrozenTables::of_parts(rarity, lexicon)
 }
 
 fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {

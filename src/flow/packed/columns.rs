@@ -87,27 +87,6 @@ pub fn take_words<'a>(
     Some(words.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)))
 }
 
-/// Appends bytes of which most are 0: where the others are, and what they are.
-pub fn push_sparse(sparse: &[u8], bytes: &mut Vec<u8>) {
-    push_number(sparse.len() as u64, bytes);
-    let others = (0..).zip(sparse).filter(|(_, byte)| **byte != 0);
-    let (places, others): (Vec<u64>, Vec<u8>) = others.unzip();
-    push_column(places.into_iter(), bytes);
-    push_column(others.into_iter().map(u64::from), bytes);
-}
-
-/// Takes at most `most` such bytes off; none if they are not whole.
-pub fn take_sparse(bytes: &mut &[u8], most: usize) -> Option<Vec<u8>> {
-    let count = usize::try_from(take_number(bytes)?).ok().filter(|count| *count <= most)?;
-    let places = take_column(bytes, count)?;
-    let others = take_column(bytes, count).filter(|others| others.len() == places.len())?;
-    let mut sparse = vec![0; count];
-    for (place, other) in places.into_iter().zip(others) {
-        *sparse.get_mut(usize::try_from(place).ok()?)? = u8::try_from(other).ok()?;
-    }
-    Some(sparse)
-}
-
 /// Lists of numbers that are columns wherever they are written: `#[serde(with = "as_column")]`.
 pub mod as_column {
     use serde::de::Error as _;
@@ -220,16 +199,6 @@ mod tests {
             let mut left = &bytes[..];
             prop_assert!(take_column(&mut left, 30).is_none_or(|column| column.len() <= 30));
             prop_assert!(take_words(&mut &bytes[..], usize::MAX).is_none());
-            prop_assert!(take_sparse(&mut &bytes[..], 30).is_none_or(|sparse| sparse.len() <= 30));
-        }
-
-        #[test]
-        fn sparse_bytes_come_back(sparse in prop::collection::vec(prop_oneof![4 => Just(0u8), 1 => any::<u8>()], 0..50)) {
-            let mut bytes = Vec::new();
-            push_sparse(&sparse, &mut bytes);
-            let mut left = &bytes[..];
-            prop_assert_eq!(take_sparse(&mut left, 50), Some(sparse));
-            prop_assert!(left.is_empty());
         }
     }
 
