@@ -457,6 +457,7 @@
 //! - `flow/operators/verify.rs` - candidates measured, links
 //! - `flow/packed/mod.rs` - records packed where they cross between processes
 //! - `flow/packed/bits.rs` - numbers in no order in few bits
+//! - `flow/packed/by_worker.rs` - records on their way to the workers that they belong to
 //! - `flow/packed/bytes.rs` - packed bytes as serde writes them at once
 //! - `flow/packed/columns.rs` - columns of numbers in few bytes
 //! - `flow/packed/container.rs` - records that are packed when they leave the process
@@ -470,6 +471,7 @@
 //! - `flow/measuring/by_leader.rs` - candidates that several processes leave to process 0
 //! - `flow/measuring/beside_stored.rs` - candidates with stored contents, brought to one worker for each content
 //! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come
+//! - `flow/measuring/in_parts.rs` - candidates measured part by part where memory is short
 //! - `flow/memory/mod.rs` - what is held in memory, and what goes to disk
 //! - `flow/memory/budget.rs` - how a bound of the memory is shared out
 //! - `flow/memory/store.rs` - the budget, and the folder of spill files

@@ -366,3 +366,29 @@ fn a_file_beyond_the_limit_of_the_system_is_an_error() {
         assert!(told.contains("cannot") && told.contains("large"), "{command}: {told}");
     }
 }
+
+/// What is known of all candidates and their sets does not fit: they are measured part by part, and the answer is the same.
+#[test]
+fn candidates_that_do_not_fit_are_measured_part_by_part() {
+    const PAIRS: usize = 50_000;
+    let dir = Dir::new();
+    let mut random = Random(7);
+    let texts: Vec<String> = (0..PAIRS).map(|_| words(&mut random, 30).replace('\n', " ")).collect();
+    // Long between the two of a pair, so that sets are held for long.
+    let firsts = (0..).zip(&texts).map(|(at, text)| line(&format!("a{at}"), text));
+    let seconds = (0..).zip(&texts).map(|(at, text)| line(&format!("b{at}"), &format!("{text} more")));
+    dir.write("in.jsonl", firsts.chain(seconds).collect::<String>());
+    let want = dir.output("in.jsonl -w 2", "want");
+    assert_eq!(want.duplicates.len(), PAIRS);
+    for (name, flags) in [("one", "-w 1 --memory 56M"), ("two", "-w 2 --memory 64M")] {
+        let output = dir.output(&format!("in.jsonl {flags}"), name);
+        within(output.summary["peak_memory_bytes"].as_u64().unwrap(), 64 * MIB, name);
+        assert_eq!(output.duplicates, want.duplicates, "{flags}");
+    }
+    // A first load keeps all links.
+    for (name, flags) in [("all", "-w 2"), ("few", "-w 2 --memory 96M --epoch 1G")] {
+        dir.alike(&format!("load {name} in.jsonl {flags} --clustering guarantee"), None).ok();
+    }
+    let clusters = |name| dir.alike(&format!("clusters {name} --json"), None).ok().stdout;
+    assert_eq!(clusters("few"), clusters("all"));
+}

@@ -17,14 +17,25 @@ pub struct Connected {
     ranks: OnceLock<Ranks>,
     forest: Mutex<Forest>,
     rounds: OnceLock<MeasuringRounds>,
+    parts: OnceLock<MeasuringRounds>,
 }
 
-/// Rounds of measuring.
+/// Rounds of measuring, one after the other, or parts that workers measure side by side.
 pub struct MeasuringRounds {
     /// The round of each document of a candidate, by rank.
     of: Vec<u8>,
     /// How many rounds there are.
     pub many: usize,
+    /// Bytes of sets of the largest one, and of all.
+    largest: u64,
+    all: u64,
+}
+
+impl MeasuringRounds {
+    /// Whether one worker does not have to measure much more than its share.
+    pub fn are_even(&self, workers: u64) -> bool {
+        self.largest.saturating_mul(2 * workers) <= self.all.saturating_mul(3)
+    }
 }
 
 impl Connected {
@@ -35,6 +46,7 @@ impl Connected {
             ranks: OnceLock::new(),
             forest: Mutex::default(),
             rounds: OnceLock::new(),
+            parts: OnceLock::new(),
         }
     }
 
@@ -80,13 +92,19 @@ impl Connected {
 
     /// The rounds, each of about so many bytes of sets. By then all candidates are joined; all workers get the same.
     pub fn rounds(&self, catalogue: &Catalogue, bytes: u64) -> &MeasuringRounds {
-        self.rounds.get_or_init(|| {
-            let mut forest = lock(&self.forest);
-            let docs = || self.ranks().docs();
-            let roots: Vec<u32> = (0..self.ranks().len() as u32).map(|rank| forest.find(rank)).collect();
-            let sizes: Vec<u64> = docs().map(|doc| bytes_of(catalogue, doc)).collect();
-            divide(&roots, &sizes, bytes)
-        })
+        self.rounds.get_or_init(|| self.divided(catalogue, bytes))
+    }
+
+    /// Parts of about so many bytes of sets, or the least more that leaves no more than `most` parts; otherwise like rounds.
+    pub fn parts(&self, catalogue: &Catalogue, bytes: u64, most: u64) -> &MeasuringRounds {
+        self.parts.get_or_init(|| self.divided(catalogue, bytes.max(self.bytes(catalogue) / most)))
+    }
+
+    fn divided(&self, catalogue: &Catalogue, bytes: u64) -> MeasuringRounds {
+        let mut forest = lock(&self.forest);
+        let roots: Vec<u32> = (0..self.ranks().len() as u32).map(|rank| forest.find(rank)).collect();
+        let sizes: Vec<u64> = self.ranks().docs().map(|doc| bytes_of(catalogue, doc)).collect();
+        divide(&roots, &sizes, bytes)
     }
 
     /// The round that a candidate is measured in.
@@ -106,7 +124,7 @@ fn divide(roots: &[u32], sizes: &[u64], bytes: u64) -> MeasuringRounds {
     for (root, size) in roots.iter().zip(sizes) {
         of_tree[*root as usize] += size;
     }
-    let (mut held, mut round) = (0, 0u8);
+    let (mut held, mut round, mut largest) = (0, 0u8, 0);
     let mut of = vec![0; roots.len()];
     for (node, root) in roots.iter().enumerate() {
         let root = *root as usize;
@@ -117,10 +135,11 @@ fn divide(roots: &[u32], sizes: &[u64], bytes: u64) -> MeasuringRounds {
                 (held, round) = (0, round + 1);
             }
             held += of_tree[node];
+            largest = held.max(largest);
             of[node] = round;
         }
     }
-    MeasuringRounds { of, many: usize::from(round) + 1 }
+    MeasuringRounds { of, many: usize::from(round) + 1, largest, all: sizes.iter().sum() }
 }
 
 #[cfg(test)]
@@ -138,7 +157,10 @@ mod tests {
                 forest.union(*a, *b);
             }
             let roots: Vec<u32> = (0..40).map(|node| forest.find(node)).collect();
-            let MeasuringRounds { of: rounds, many } = divide(&roots, &sizes, bytes);
+            let MeasuringRounds { of: rounds, many, largest, all } = divide(&roots, &sizes, bytes);
+            let of_round = |round: usize| (0..40).filter(|node| usize::from(rounds[*node]) == round).map(|node| sizes[node]).sum::<u64>();
+            prop_assert_eq!((0..many).map(of_round).max(), Some(largest));
+            prop_assert_eq!((0..many).map(of_round).sum::<u64>(), all);
             prop_assert!(links.iter().all(|(a, b)| rounds[*a as usize] == rounds[*b as usize]));
             prop_assert_eq!(many, usize::from(rounds.iter().max().copied().unwrap_or_default()) + 1);
             for round in 1..many {

@@ -39,33 +39,62 @@ pub fn in_rounds(
     if !(may_be_divided(run) && compressed_sources(run) == 0) {
         return Ok(vec![candidates]);
     }
-    let connected = shared(&run.connected, || Connected::new(run.documents.catalogue.doc_limit()));
-    let took = connected.take_in(&candidates.borrow());
-    wait_for_all(worker, &run.context);
-    let catalogue = &run.documents.catalogue;
-    let (bytes, allowed) = (connected.bytes(catalogue), run.context.sets_at_once());
-    if took.is_err() || bytes <= allowed || run.context.status.failed() {
-        return took.map(|()| vec![candidates]);
-    }
-    let joined = connected.join(&candidates.borrow());
-    wait_for_all(worker, &run.context);
-    joined?;
-    let rounds = connected.rounds(catalogue, bytes / bytes.div_ceil(allowed).min(MOST));
+    let connected = connect(worker, run, &candidates.borrow())?;
+    let Some((connected, bytes)) = connected else { return Ok(vec![candidates]) };
+    let many = bytes.div_ceil(run.context.sets_at_once()).min(MOST);
+    let rounds = connected.rounds(&run.documents.catalogue, bytes / many);
     let most = run.context.memory.budget.part(Share::Candidates) / rounds.many as u64;
     let empty = || Pile::new(most, &run.context.memory.scratch);
     let mut piles: Vec<Pile<Candidate>> = std::iter::repeat_with(empty).take(rounds.many).collect();
-    let mut of_round = vec![Vec::new(); rounds.many];
-    candidates.borrow().each_slice(|some| {
+    let round = |candidate: &Candidate| connected.round(rounds, candidate);
+    each_round(&candidates.borrow(), rounds.many, round, |at, some| piles[at].extend(some))?;
+    Ok(piles.into_iter().map(|pile| Rc::new(RefCell::new(pile))).collect())
+}
+
+/// What connects the documents of all candidates, and the bytes of their sets; none if all sets may be held at once. Every worker calls
+/// it at the same place.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn connect(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: &Pile<Candidate>,
+) -> Result<Option<(Arc<Connected>, u64)>> {
+    let catalogue = &run.documents.catalogue;
+    let connected = shared(&run.connected, || Connected::new(catalogue.doc_limit()));
+    let took = connected.take_in(candidates);
+    wait_for_all(worker, &run.context);
+    let bytes = connected.bytes(catalogue);
+    if took.is_err() || bytes <= run.context.sets_at_once() || run.context.status.failed() {
+        return took.map(|()| None);
+    }
+    let joined = connected.join(candidates);
+    wait_for_all(worker, &run.context);
+    joined.map(|()| Some((connected, bytes)))
+}
+
+/// Hands on candidates by their rounds, some of a round at a time.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
+pub fn each_round(
+    candidates: &Pile<Candidate>,
+    many: usize,
+    round: impl Fn(&Candidate) -> usize,
+    mut each: impl FnMut(usize, &[Candidate]) -> Result<()>,
+) -> Result<()> {
+    let mut of_round = vec![Vec::new(); many];
+    candidates.each_slice(|some| {
         for candidate in some {
-            of_round[connected.round(rounds, candidate)].push(*candidate);
+            of_round[round(candidate)].push(*candidate);
         }
-        piles.iter_mut().zip(&mut of_round).try_for_each(|(pile, some)| {
-            pile.extend(some)?;
+        of_round.iter_mut().enumerate().filter(|(_, some)| !some.is_empty()).try_for_each(|(at, some)| {
+            each(at, some)?;
             some.clear();
             Ok(())
         })
-    })?;
-    Ok(piles.into_iter().map(|pile| Rc::new(RefCell::new(pile))).collect())
+    })
 }
 
 /// Whether sets are needed only until their candidates are measured, and all texts can be read again here. Other
@@ -106,6 +135,11 @@ pub fn may_each_read(run: &RunParts) -> bool {
     let workers = run.context.topology.workers();
     let are_usual = || run.documents.inputs.sources.iter().all(Source::has_usual_window);
     workers == 1 || compressed_sources(run) < workers && are_usual()
+}
+
+/// Whether reading some of the texts again costs what they are, wherever they stand: nothing is decompressed for them, or fetched.
+pub fn may_each_be_read_alone(run: &RunParts) -> bool {
+    compressed_sources(run) == 0 && !run.documents.inputs.sources.iter().any(Source::is_remote)
 }
 
 fn compressed_sources(run: &RunParts) -> usize {

@@ -19,6 +19,7 @@ use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::left_out::LeaveOut;
+use crate::flow::measuring::in_parts::CandidateParts;
 use crate::flow::memory::budget::Budget;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
@@ -49,6 +50,8 @@ pub enum Division {
     Components,
     /// None has any: they are measured as clusters are formed, on all cores.
     Together,
+    /// There is no room for what is known of all: components are measured part by part, if that can be done.
+    Parts,
     /// Each has some.
     Anyhow,
 }
@@ -76,6 +79,8 @@ pub struct RunParts {
     /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
     pub(super) connected: Mutex<Weak<Connected>>,
     pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
+    /// Candidates that are measured part by part, while they are.
+    pub(super) parts: Mutex<Weak<CandidateParts>>,
     /// How candidates were divided among workers, while they are; and a bit for each member of the hot groups that are left.
     pub(super) divided: OnceLock<Division>,
     pub(super) in_hot_groups: Mutex<Weak<DocumentBits>>,
@@ -194,6 +199,7 @@ impl RunParts {
             by_fewest: Mutex::default(),
             connected: Mutex::default(),
             round: Mutex::default(),
+            parts: Mutex::default(),
             divided: OnceLock::new(),
             in_hot_groups: Mutex::default(),
             common_search: CommonSearch::default(),

@@ -28,6 +28,7 @@ use crate::flow::intake::Intake;
 use crate::flow::measuring::beside_stored::bring_to_stored;
 use crate::flow::measuring::by_leader::leave_to_leader;
 use crate::flow::measuring::in_order::measure_in_order;
+use crate::flow::measuring::in_parts::measure_in_parts;
 use crate::flow::measuring::portions::{divide, may_divide};
 use crate::flow::measuring_rounds::{in_rounds, sets_of_round};
 use crate::flow::memory::budget::Share;
@@ -285,12 +286,18 @@ fn measuring_phase(
             Division::Components => {
                 let measured = measure_in_order(run, &candidates.borrow(), &hot);
                 measured.unwrap_or_else(|error| status.fail(error));
-                if !hot.is_empty() {
-                    // Clusters are formed with the sets of these at hand.
-                    let none = context.memory.pile(Share::Candidates);
-                    measure(worker, run, Arc::clone(&run.sets), none, in_hot_groups);
-                }
+                measure_hot(worker, run, &hot, in_hot_groups);
                 return;
+            }
+            Division::Parts => {
+                let measured = measure_in_parts(worker, run, &candidates, &hot);
+                if measured.unwrap_or_else(|error| {
+                    status.fail(error);
+                    true
+                }) {
+                    measure_hot(worker, run, &hot, in_hot_groups);
+                    return;
+                }
             }
             Division::Together => return,
             Division::Anyhow => {}
@@ -346,6 +353,14 @@ fn measure(
     wanted.close();
     while worker.has_dataflows() && !status.failed() {
         worker.step_or_park(Some(PATIENCE));
+    }
+}
+
+/// Has the sets of the members of hot groups at hand, if there are any: clusters are formed with them.
+fn measure_hot(worker: &mut Worker, run: &RunParts, hot: &DocumentBits, members: Vec<Wanted>) {
+    if !hot.is_empty() {
+        let none = run.context.memory.pile(Share::Candidates);
+        measure(worker, run, Arc::clone(&run.sets), none, members);
     }
 }
 

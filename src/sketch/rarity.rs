@@ -28,17 +28,32 @@ pub struct Rarity {
 }
 
 impl Rarity {
-    /// The table of a sample: all shingles of its documents, each document's distinct ones in any order.
+    /// The table of a sample: all shingles of its documents, each document's distinct ones in any order. Of several shingles in one
+    /// slot the commonest counts.
     pub fn of_sample(mut shingles: Vec<u64>) -> Rarity {
-        let mut counts = vec![0; SLOTS];
+        // Most shingles are met once, and are alone in their slots: they need not be sorted.
+        let (mut once, mut again) = (vec![0u64; SLOTS / 64], vec![0u64; SLOTS / 64]);
+        let place = |shingle: u64| (shingle as usize % SLOTS / 64, 1 << (shingle % 64));
+        for (word, bit) in shingles.iter().map(|shingle| place(*shingle)) {
+            again[word] |= once[word] & bit;
+            once[word] |= bit;
+        }
+        shingles.retain(|shingle| {
+            let (word, bit) = place(*shingle);
+            again[word] & bit != 0
+        });
+        // By slot, then by the other bits.
+        shingles.iter_mut().for_each(|shingle| *shingle = shingle.rotate_right(SLOTS.trailing_zeros()));
         shingles.sort_unstable();
-        for equal in shingles.chunk_by(|a, b| a == b) {
-            if equal.len() > 1 {
-                let slot: &mut u8 = &mut counts[equal[0] as usize & (SLOTS - 1)];
-                *slot = (*slot).max(equal.len().min(255) as u8);
+        let mut table = Rarity::default();
+        let slot = |rotated: u64| rotated.rotate_left(SLOTS.trailing_zeros()) as usize % SLOTS;
+        for of_slot in shingles.chunk_by(|a, b| slot(*a) == slot(*b)) {
+            let most = of_slot.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
+            if most > 1 {
+                table.push(slot(of_slot[0]), most.min(255) as u8);
             }
         }
-        Rarity::of_counts(&counts)
+        table
     }
 
     /// Most counts of [`Rarity::of_counts`].
@@ -244,6 +259,20 @@ mod tests {
             if let Some(table) = Rarity::of_bytes(&bytes) {
                 prop_assert_eq!(table.counts.len(), count as usize);
                 prop_assert_eq!(table.to_bytes(), bytes, "a table has one form");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_slot_counts_its_commonest_shingle(seen in prop::collection::vec((0u64..6, 0u64..3), 0..60)) {
+            let shingle = |(slot, high): (u64, u64)| slot * 700_001 % SLOTS as u64 | high << 40;
+            let shingles: Vec<u64> = seen.iter().copied().map(shingle).collect();
+            let table = Rarity::of_sample(shingles.clone());
+            for slot in (0..6).map(|slot| shingle((slot, 0))) {
+                let times = |high: u64| shingles.iter().filter(|seen| **seen == slot | high << 40).count();
+                let most = (0..3).map(times).max().unwrap_or(0);
+                prop_assert_eq!(table.rank(slot), if most > 1 { most as u8 } else { 0 });
             }
         }
     }

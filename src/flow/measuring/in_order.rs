@@ -5,7 +5,7 @@ use crate::components::Forest;
 use crate::document::{Doc, Position};
 use crate::error::Result;
 use crate::flow::common_members::apart::CommonMembers;
-use crate::flow::memory::document_bits::DocumentBits;
+use crate::flow::memory::document_bits::{DocumentBits, Ranks};
 use crate::flow::memory::live_sets::LiveSets;
 use crate::flow::memory::sets::not_recalled;
 use crate::flow::memory::spill::{Pile, SLICE};
@@ -62,18 +62,20 @@ struct EarlierPartners {
 
 impl EarlierPartners {
     fn new(candidates: &[Candidate], limit: usize, position: impl Fn(Doc) -> Position) -> EarlierPartners {
-        let mut numbers = vec![u32::MAX; limit];
+        let asked = DocumentBits::new(limit);
         for candidate in candidates {
             let (low, high) = candidate.pair.docs();
-            (numbers[low as usize], numbers[high as usize]) = (0, 0);
+            asked.insert(low);
+            asked.insert(high);
         }
-        let asked = (0..).zip(&numbers).filter(|(_, number)| **number == 0).map(|(doc, _)| doc);
-        let mut docs: Vec<Doc> = asked.collect();
+        let ranks = Ranks::new(asked.words());
+        let mut docs: Vec<Doc> = ranks.docs().collect();
         docs.sort_by_cached_key(|doc| position(*doc));
-        (0..).zip(&docs).for_each(|(number, doc)| numbers[*doc as usize] = number);
+        let mut numbers = vec![0; docs.len()];
+        (0..).zip(&docs).for_each(|(number, doc)| numbers[ranks.of(*doc)] = number);
         let ends = |candidate: &Candidate| {
             let (a, b) = candidate.pair.docs();
-            let (a, b) = (numbers[a as usize], numbers[b as usize]);
+            let (a, b) = (numbers[ranks.of(a)], numbers[ranks.of(b)]);
             (a.min(b), a.max(b) as usize)
         };
         let (mut starts, mut last) = (vec![0; docs.len() + 1], vec![0; docs.len()]);

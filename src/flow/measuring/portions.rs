@@ -26,6 +26,8 @@ const DENSE: usize = sized(16, 0);
 const UNEVEN: u64 = 20;
 /// Bytes that dividing and measuring take for each document of the run, and for each candidate.
 const BYTES: (u64, u64) = (32, 8);
+/// Most of them, whatever the memory.
+const MOST_ROOM: u64 = sized(1 << 40, 2000);
 
 /// Whether candidates of a process that works alone may be divided: all workers can read texts again in order.
 pub fn may_divide(run: &RunParts) -> bool {
@@ -92,7 +94,10 @@ pub fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
 /// How all candidates are divided, and the worker that takes each document of one; none where each has some.
 fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) -> (Division, Vec<u32>) {
     let (catalogue, workers) = (&run.documents.catalogue, run.context.topology.workers());
-    let Some(held) = fits(run, candidates) else { return (Division::Anyhow, Vec::new()) };
+    let Some(held) = fits(run, candidates) else {
+        let division = if are_apart(run) { Division::Parts } else { Division::Anyhow };
+        return (division, Vec::new());
+    };
     let together = may_be_together(run, held.len()) && is_dense(held);
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
     let components = (are_apart(run) && !(together && has_hot_groups))
@@ -132,7 +137,8 @@ pub fn may_be_together(run: &RunParts, candidates: usize) -> bool {
 fn fits<'a>(run: &RunParts, candidates: &'a Pile<Candidate>) -> Option<&'a [Candidate]> {
     let documents = run.documents.catalogue.doc_limit() as u64;
     let bytes = documents * BYTES.0 + candidates.len() as u64 * BYTES.1;
-    candidates.held().filter(|_| bytes <= run.context.memory.budget.whole(Share::Counter))
+    let allowed = run.context.memory.budget.whole(Share::Counter).min(MOST_ROOM);
+    candidates.held().filter(|_| bytes <= allowed)
 }
 
 fn weight(catalogue: &Catalogue, doc: Doc) -> u64 {

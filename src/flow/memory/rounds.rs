@@ -7,8 +7,10 @@ use std::path::Path;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::memory::budget::mapped;
+use crate::flow::memory::document_bits::ones;
 use crate::flow::memory::spill::SpillFile;
 use crate::flow::records::KeyGroups;
+use crate::limits::sized;
 
 /// The places of some of a worker's documents in groups.
 #[derive(Default)]
@@ -93,6 +95,9 @@ impl Index {
 
 /// Parts that rows are divided into once groups have to be spilled: a bit each of a word.
 const PARTS: usize = 64;
+
+/// Numbers with which the list of a part goes to disk: at least and at most.
+const LONG: (usize, usize) = sized((1 << 10, 16 << 10), (3, 9));
 
 /// The groups of one worker.
 pub struct Rounds {
@@ -194,46 +199,48 @@ impl Rounds {
         here.then(|| (doc - self.base) as usize / self.workers)
     }
 
-    /// Moves all that is held to disk: each part of the rows gets the groups that its rows have partners in.
+    /// Moves all that is held to disk: each part of the rows gets the groups that its rows have partners in. One pass over the groups,
+    /// with a list for each part that goes out when it is long.
     fn spill(&mut self) -> Result<()> {
-        let groups = self.divided();
-        let mut numbers: Vec<u32> = mapped(self.most * 3);
-        for (part, stretches) in self.stretches.iter_mut().enumerate() {
-            numbers.clear();
-            for (range, _) in groups.iter().filter(|(_, parts)| parts >> part & 1 == 1) {
-                let range = range.start as usize..range.end as usize;
-                numbers.push(range.len() as u32);
-                numbers.extend_from_slice(&self.held.docs[range.clone()]);
-                numbers.extend_from_slice(&self.held.following[range]);
-            }
-            if !numbers.is_empty() {
-                stretches.push((self.spill.append(&numbers)?, numbers.len()));
+        let KeyGroups { docs, following, .. } = std::mem::take(&mut self.held);
+        let long = (self.most / PARTS).clamp(LONG.0, LONG.1);
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); PARTS];
+        let mut from = 0;
+        while from < docs.len() {
+            let (range, parts) = self.group(from, &docs, &following);
+            from = range.end;
+            for part in ones(std::iter::once(parts)) {
+                let list = &mut lists[part as usize];
+                list.push(range.len() as u32);
+                list.extend_from_slice(&docs[range.clone()]);
+                list.extend_from_slice(&following[range.clone()]);
+                if list.len() >= long {
+                    self.stretches[part as usize].push((self.spill.append(list)?, list.len()));
+                    list.clear();
+                }
             }
         }
+        for (list, stretches) in lists.iter().zip(&mut self.stretches).filter(|(list, _)| !list.is_empty()) {
+            stretches.push((self.spill.append(list)?, list.len()));
+        }
+        self.held = KeyGroups { docs, following, ..KeyGroups::default() };
         self.held.docs.clear();
         self.held.following.clear();
         Ok(())
     }
 
-    /// What is held, group by group, and the parts that have rows with partners in each.
-    fn divided(&self) -> Vec<(Range<u32>, u64)> {
-        let mut groups: Vec<(Range<u32>, u64)> = Vec::new();
-        let mut end = 0;
-        for (at, (doc, following)) in (0..).zip(self.held.docs.iter().zip(&self.held.following)) {
-            // A member that no earlier one pairs with begins a group, or what is as good as one.
-            if at >= end {
-                groups.push((at..at, 0));
+    /// The group that begins at a member, or what is as good as one: no member pairs with one behind its end. A bit for each part that
+    /// has rows with partners in it.
+    fn group(&self, from: usize, docs: &[Doc], following: &[u32]) -> (Range<usize>, u64) {
+        let (mut at, mut end, mut parts) = (from, from + 1, 0);
+        while at < end {
+            end = end.max(at + 1 + following[at] as usize);
+            if let Some(row) = self.row(docs[at]).filter(|_| following[at] > 0) {
+                parts |= 1 << (row / self.rows.1);
             }
-            end = end.max(at + 1 + following);
-            if let Some((range, parts)) = groups.last_mut() {
-                range.end = at + 1;
-                if let Some(row) = self.row(*doc).filter(|_| *following > 0) {
-                    *parts |= 1 << (row / self.rows.1);
-                }
-            }
+            at += 1;
         }
-        groups.retain(|(_, parts)| *parts != 0);
-        groups
+        (from..end, parts)
     }
 
     /// The rounds of a part: one, unless it has more groups than may be held. Then its rows are divided, and the

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::ExchangeCore;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::{Doc, NO_DOC};
@@ -13,6 +12,7 @@ use crate::error::Result;
 use crate::flow::context::RunContext;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::bucket_feed::BucketFeed;
+use crate::flow::packed::by_worker::by_worker;
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Arrival, ExactDuplicate};
 use crate::flow::results::gathered::Collector;
@@ -30,7 +30,7 @@ pub fn exact_duplicates<'scope>(
 ) -> Stream<'scope, u64, Vec<ExactDuplicate>> {
     let scope = arrivals.scope();
     let topology = context.topology;
-    let by_digest = ExchangeCore::new(move |arrival: &Arrival| topology.of_key(arrival.digest) as u64);
+    let by_digest = by_worker(move |arrival: &Arrival| topology.of_key(arrival.digest));
     arrivals.unary_frontier::<CapacityContainerBuilder<Vec<ExactDuplicate>>, _, _, _>(
         by_digest,
         "ExactDuplicates",

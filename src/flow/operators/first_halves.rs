@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::ExchangeCore;
 use timely::dataflow::operators::Concat;
 use timely::dataflow::operators::generic::operator::Operator;
 
@@ -20,6 +19,7 @@ use crate::flow::context::RunContext;
 use crate::flow::memory::budget::Share;
 use crate::flow::operators::bucket_feed::BucketFeed;
 use crate::flow::operators::last_write_wins::last_write_wins;
+use crate::flow::packed::by_worker::by_worker;
 use crate::flow::packed::container::{Packable, PackedRecords};
 use crate::flow::records::{Arrival, Change, ChangeKind, FirstHalf, id_digest};
 use crate::flow::run::RunParts;
@@ -91,7 +91,7 @@ fn in_question<'scope>(
     worker: usize,
 ) -> Stream<'scope, u64, PackedRecords<Doc>> {
     let (scope, topology) = (halves.scope(), context.topology);
-    let by_half = ExchangeCore::new(move |half: &FirstHalf| topology.of_key(half.half()) as u64);
+    let by_half = by_worker(move |half: &FirstHalf| topology.of_key(half.half()));
     halves.unary_frontier::<CapacityContainerBuilder<PackedRecords<Doc>>, _, _, _>(
         by_half,
         "InQuestion",
@@ -137,7 +137,7 @@ fn answered<'scope, T: Packable>(
     find: impl Fn(Doc) -> Result<T> + 'static,
 ) -> Stream<'scope, u64, PackedRecords<T>> {
     let topology = context.topology;
-    let to_reader = ExchangeCore::new(move |doc: &Doc| topology.owner_of(*doc) as u64);
+    let to_reader = by_worker(move |doc: &Doc| topology.owner_of(*doc));
     asked.unary::<CapacityContainerBuilder<PackedRecords<T>>, _, _, _>(to_reader, "Answered", |_, _| {
         move |input, output| {
             input.for_each_time(|time, data| {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::ExchangeCore;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
 use crate::flow::context::RunContext;
+use crate::flow::packed::by_worker::by_worker;
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Arrival, Change, ChangeKind};
 use crate::flow::results::gathered::Collector;
@@ -27,7 +27,7 @@ pub fn last_write_wins<'scope>(
 ) -> Stream<'scope, u64, PackedRecords<Arrival>> {
     let topology = context.topology;
     // What is stored is sorted by the high half.
-    let by_id = ExchangeCore::new(move |change: &Change| topology.of_key((change.id >> 64) as u64) as u64);
+    let by_id = by_worker(move |change: &Change| topology.of_key((change.id >> 64) as u64));
     changes.unary_frontier::<CapacityContainerBuilder<PackedRecords<Arrival>>, _, _, _>(
         by_id,
         "LastWriteWins",

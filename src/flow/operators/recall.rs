@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::{Exchange, ExchangeCore};
+use timely::dataflow::channels::pact::Exchange;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::Doc;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::SLICE;
+use crate::flow::packed::by_worker::by_worker;
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{Sent, Wanted};
 
@@ -86,7 +87,7 @@ pub fn receive_sets<'scope>(
     sets: Arc<DocumentSets>,
     worker: usize,
 ) -> Stream<'scope, u64, Vec<()>> {
-    let to = ExchangeCore::new(|(to, ..): &Sent| u64::from(*to));
+    let to = by_worker(|(to, ..): &Sent| *to as usize);
     sent.unary_frontier::<CapacityContainerBuilder<Vec<()>>, _, _, _>(to, "ReceiveSets", |cap, _| {
         let mut received = Some(sets.context.memory.sets(Share::Fetched));
         let mut cap = Some(cap);

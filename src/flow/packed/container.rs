@@ -30,6 +30,11 @@ pub fn gathered_for_each(workers: usize) -> usize {
     (FOR_ALL / workers.max(1)).clamp(LEAST, MOST_PACKED)
 }
 
+/// How many records this thread gathers for each worker.
+pub fn gathered() -> usize {
+    GATHERED.get()
+}
+
 /// Has this thread gather records for so many workers of several processes.
 pub fn gather_for_all(workers: usize) {
     GATHERED.set(gathered_for_each(workers));
@@ -72,6 +77,26 @@ impl<T> PackedRecords<T> {
         self.records
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Appends a record to those that were not packed yet; if there is no room for any, room for so many is made.
+    pub fn push(&mut self, record: T, room: usize) {
+        if self.records.capacity() == 0 {
+            self.records.reserve_exact(room);
+        }
+        self.records.push(record);
+    }
+
+    /// None, in the room of others.
+    pub fn emptied(others: PackedRecords<T>) -> PackedRecords<T> {
+        let mut records = others.records;
+        records.clear();
+        records.into()
+    }
+
     /// The records, to be taken. The run fails if they came damaged.
     pub fn records(&mut self, status: &RunStatus) -> &mut Vec<T> {
         if self.damaged {
@@ -105,16 +130,14 @@ impl<T> DrainContainer for PackedRecords<T> {
 
 impl<T> SizableContainer for PackedRecords<T> {
     fn at_capacity(&self) -> bool {
-        self.records.len() >= GATHERED.get()
+        self.records.len() >= gathered()
     }
 
     fn ensure_capacity(&mut self, stash: &mut Option<Self>) {
         if self.records.capacity() == 0 {
-            let mut records = stash.take().map(PackedRecords::into_records).unwrap_or_default();
-            records.clear();
-            *self = records.into();
+            *self = stash.take().map(PackedRecords::emptied).unwrap_or_default();
         }
-        self.records.reserve_exact(GATHERED.get().saturating_sub(self.records.len()));
+        self.records.reserve_exact(gathered().saturating_sub(self.records.len()));
     }
 }
 
@@ -196,7 +219,7 @@ mod tests {
         let mut bytes = Vec::new();
         sent.into_bytes(&mut bytes);
         assert_eq!(arrived(&bytes).into_records(), [9]);
-        (1..GATHERED.get()).for_each(|_| sent.push_into(9));
+        (1..gathered()).for_each(|_| sent.push_into(9));
         assert!(sent.at_capacity());
     }
 }

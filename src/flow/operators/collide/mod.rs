@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::Stream;
-use timely::dataflow::channels::pact::{ExchangeCore, Pipeline};
+use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::error::Result;
@@ -32,6 +32,7 @@ use crate::flow::operators::collide::grouping::KeyGrouping;
 use crate::flow::operators::collide::indexed::IndexedGrouping;
 use crate::flow::operators::collide::order::{KeyOrder, Singletons};
 use crate::flow::operators::collide::posting_feed::{BUCKET, PostingFeed};
+use crate::flow::packed::by_worker::by_worker;
 use crate::flow::packed::container::PackedRecords;
 use crate::flow::records::{ExactDuplicate, KeyGroups, Posting};
 use crate::flow::results::gathered::Collided;
@@ -52,7 +53,7 @@ pub fn collide<'scope>(
 ) -> Stream<'scope, u64, Vec<KeyGroups>> {
     let scope = postings.scope();
     let topology = sets.context.topology;
-    let by_key = ExchangeCore::new(move |posting: &Posting| topology.of_key(posting.key) as u64);
+    let by_key = by_worker(move |posting: &Posting| topology.of_key(posting.key));
     postings.binary_frontier::<_, CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _, _>(
         copies,
         by_key,
@@ -133,7 +134,7 @@ pub fn collide_indexed<'scope>(
     outcome: Rc<RefCell<Collided>>,
 ) -> Stream<'scope, u64, Vec<KeyGroups>> {
     let (scope, topology) = (postings.scope(), sets.context.topology);
-    let by_key = ExchangeCore::new(move |posting: &IndexedPosting| topology.of_key(posting.key) as u64);
+    let by_key = by_worker(move |posting: &IndexedPosting| topology.of_key(posting.key));
     postings.unary_frontier::<CapacityContainerBuilder<Vec<KeyGroups>>, _, _, _>(
         by_key,
         "CollideIndexed",
