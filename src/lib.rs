@@ -689,6 +689,7 @@
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/load/follow.rs` - a load as followers see it
+//! - `collection/load/fresh_clusters.rs` - clusters of documents that were in none before, decided some at a time
 //! - `collection/load/report.rs` - what a load did
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/newcomers.rs` - new texts under new ids, written by who has read them

@@ -266,11 +266,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_slot_counts_its_commonest_shingle(seen in prop::collection::vec((0u64..6, 0u64..3), 0..60)) {
-            let shingle = |(slot, high): (u64, u64)| slot * 700_001 % SLOTS as u64 | high << 40;
+            let shingle = |(slot, high): (u64, u64)| (slot * 700_001 % SLOTS as u64) | (high << 40);
             let shingles: Vec<u64> = seen.iter().copied().map(shingle).collect();
             let table = Rarity::of_sample(shingles.clone());
             for slot in (0..6).map(|slot| shingle((slot, 0))) {
-                let times = |high: u64| shingles.iter().filter(|seen| **seen == slot | high << 40).count();
+                let times = |high: u64| shingles.iter().filter(|seen| **seen == slot | (high << 40)).count();
                 let most = (0..3).map(times).max().unwrap_or(0);
                 prop_assert_eq!(table.rank(slot), if most > 1 { most as u8 } else { 0 });
             }

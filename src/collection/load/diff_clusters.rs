@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::collection::load::fresh_clusters::{ChangeLines, FreshClusters};
 use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
@@ -31,7 +32,7 @@ pub struct ClusterDiff {
     /// Clusters that are other ones now.
     pub clusters: BTreeMap<ClusterKey, StoredCluster>,
     /// What is said about clusters.
-    pub lines: Vec<ChangeLine>,
+    pub(in crate::collection) lines: ChangeLines,
     /// Documents that were not there before.
     pub added: u64,
     /// Documents whose record is another one now.
@@ -93,17 +94,20 @@ pub fn diff_clusters(
     diffing.touched()?;
     let touched = diffing.labels()?;
     let old = diffing.clusters_before(&touched.labels, divide.is_some())?;
-    let places = diffing.clusters_after(&touched, &old, divide)?;
-    diffing.decide(load, keep, &old, places)?;
+    let after = diffing.components_after(&touched, &old, divide)?;
+    let (fresh, others) = diffing.fresh(keep, &old, after)?;
+    diffing.decide((load, keep), &old, fresh, others)?;
     Ok(diffing.outcome)
 }
 
 /// Documents looked up at once.
 const BATCH: usize = sized(4096, 3);
 /// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
-const CONTENT: usize = 160;
-/// Bytes that a document takes of a cluster that anything happened to: what it is, its id wherever that is written, and where
-/// it was and is.
+const CONTENT: usize = 64;
+/// Contents of components whose clusters are looked at together: at least and at most.
+const TOGETHER: (usize, usize) = sized((1 << 16, 1 << 20), (1, 4));
+/// Bytes that a document takes of a cluster while it is looked at: what it is, its id wherever that is written, and where it was
+/// and is.
 const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
 
 /// The components that a load touches.
@@ -188,14 +192,14 @@ impl Diffing<'_> {
         }
         self.contents.sort_unstable();
         self.contents.dedup();
-        self.allow(0)
+        self.allow(0, &FreshClusters::default())
     }
 
-    /// Refuses what takes more memory than there is, so many documents of clusters included.
-    fn allow(&self, documents: usize) -> Result<()> {
+    /// Refuses what takes more memory than there is, so many documents of clusters that are looked at included.
+    fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
         let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
         let gone: usize = self.gone.iter().map(|gone| size_of_val(gone) + gone.1.len()).sum();
-        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + unknown + gone;
+        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + fresh.bytes() + unknown + gone;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 
@@ -227,13 +231,13 @@ impl Diffing<'_> {
         Ok(rows.into_iter().map(old).collect())
     }
 
-    /// The documents of the clusters of these components after the load, by place.
-    fn clusters_after(
+    /// These components after the load, but for contents that are alone and always were; and the places of contents in them.
+    fn components_after(
         &mut self,
         touched: &TouchedComponents,
         old: &[Old],
         divide: Option<&mut dyn Divide>,
-    ) -> Result<BTreeMap<ClusterKey, Vec<u128>>> {
+    ) -> Result<(Members, HashMap<Doc, u32>)> {
         let had: HashSet<u32> = old.iter().map(|old| old.at.component).collect();
         let documents = |content: Doc| {
             let at = self.contents.binary_search(&content.into()).ok();
@@ -252,9 +256,59 @@ impl Diffing<'_> {
             places = divide.divide(&self.tables.after, &members)?;
             self.move_contents(&members, &places)?;
         }
-        let mut documents = documents_of(&self.tables.after, &members, |doc| places.get(&doc).copied())?;
-        documents.retain(|_, documents| documents.len() > 1);
-        Ok(documents)
+        Ok((members, places))
+    }
+
+    /// The clusters of components that share no document with an old one, some components at a time; and the documents of the others.
+    fn fresh(
+        &mut self,
+        keep: &Keep,
+        old: &[Old],
+        (components, places): (Members, HashMap<Doc, u32>),
+    ) -> Result<(FreshClusters, BTreeMap<ClusterKey, Vec<u128>>)> {
+        let known: HashSet<u128> = old.iter().flat_map(|old| &old.documents).copied().collect();
+        let room = self.budget.whole(Share::Publishing) / (4 * DOCUMENT as u64);
+        let most = usize::try_from(room).unwrap_or(usize::MAX).clamp(TOGETHER.0, TOGETHER.1);
+        let (mut fresh, mut others) = (FreshClusters::default(), BTreeMap::new());
+        let (mut some, mut contents) = (Members::new(), 0);
+        let mut components = components.into_iter().peekable();
+        while let Some((label, of_component)) = components.next() {
+            contents += of_component.len();
+            some.insert(label, of_component);
+            if contents < most && components.peek().is_some() {
+                continue;
+            }
+            self.progress.check()?;
+            let place = |doc| places.get(&doc).copied();
+            let mut documents = documents_of(&self.tables.after, &std::mem::take(&mut some), place)?;
+            documents.retain(|_, documents| documents.len() > 1);
+            let is_known = |ids: &[u128]| ids.iter().any(|id| known.contains(id));
+            let (of_old, new): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                documents.into_iter().partition(|(_, ids)| is_known(ids));
+            others.extend(of_old);
+            self.take_fresh(keep, new, &mut fresh)?;
+            contents = 0;
+        }
+        Ok((fresh, others))
+    }
+
+    /// Takes in clusters that share no document with an old one.
+    fn take_fresh(
+        &self,
+        keep: &Keep,
+        clusters: BTreeMap<ClusterKey, Vec<u128>>,
+        fresh: &mut FreshClusters,
+    ) -> Result<()> {
+        let mut ids: Vec<u128> = clusters.values().flatten().copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        self.allow(ids.len(), fresh)?;
+        let mut documents = newest_documents(&self.tables.after, &ids, true)?;
+        for (at, ids) in clusters {
+            let members: Vec<Member> = ids.iter().filter_map(|id| documents.remove(id)).collect();
+            fresh.take(at, &members, keep);
+        }
+        self.allow(0, fresh)
     }
 
     /// Notes the contents that are at another place than their rows say.
@@ -278,16 +332,16 @@ impl Diffing<'_> {
     /// Decides which cluster goes on under which number, and what is said about it.
     fn decide(
         &mut self,
-        load: u32,
-        keep: &Keep,
+        (load, keep): (u32, &Keep),
         old: &[Old],
+        fresh: FreshClusters,
         places: BTreeMap<ClusterKey, Vec<u128>>,
     ) -> Result<()> {
         let mut ids: Vec<u128> = places.values().flatten().copied().collect();
         ids.extend(old.iter().flat_map(|old| &old.documents));
         ids.sort_unstable();
         ids.dedup();
-        self.allow(ids.len())?;
+        self.allow(ids.len(), &fresh)?;
         let mut documents = newest_documents(&self.tables.after, &ids, true)?;
         let names: HashMap<u128, String> =
             old.iter().flat_map(|old| &old.documents).map(|id| (*id, named(&documents, *id))).collect();
@@ -304,8 +358,8 @@ impl Diffing<'_> {
         });
         let before: Vec<Before<'_>> = before.collect();
         let name = |id: u128| names.get(&id).cloned().unwrap_or_default();
-        let ClusterMatching { numbers, representatives, mut lines } =
-            match_clusters(load, keep, &before, &after, &name);
+        let matching = match_clusters((load, keep), &before, &after, &fresh.first_ids(), &name);
+        let ClusterMatching { numbers, representatives, fresh: own, mut lines } = matching;
         let mut rows: BTreeMap<ClusterKey, StoredCluster> = BTreeMap::new();
         for old in old {
             rows.insert(old.at, StoredCluster { documents: 0, representative: 0, ..old.row });
@@ -315,15 +369,17 @@ impl Diffing<'_> {
                 (cluster.members.len() as u64, cluster.members[best].document.id);
             rows.insert(cluster.at, StoredCluster { number: number.0, documents, representative });
         }
+        let fresh_clusters = fresh.len() as u64;
+        let own: Vec<&str> = own.iter().map(|at| after[*at].members[0].name.as_str()).collect();
+        let joined = fresh.number(load, &own, &mut rows, &mut lines);
         let was: HashMap<ClusterKey, StoredCluster> = old.iter().map(|old| (old.at, old.row)).collect();
         rows.retain(|at, row| was.get(at) != Some(row));
         // Of the others it is said that they have left.
         let mut alone = std::mem::take(&mut self.gone);
         alone.retain(|(id, _)| !names.contains_key(id));
         lines.extend(alone.into_iter().map(|(_, id)| ChangeLine::Deleted { id }));
-        lines.sort_unstable();
-        self.outcome.clusters_changed = (after.len() as u64, before.len() as u64);
-        (self.outcome.clusters, self.outcome.lines) = (rows, lines);
+        self.outcome.clusters_changed = (after.len() as u64 + fresh_clusters, before.len() as u64);
+        (self.outcome.clusters, self.outcome.lines) = (rows, ChangeLines::new(lines, joined));
         Ok(())
     }
 }

@@ -41,29 +41,31 @@ pub struct ClusterMatching {
     pub numbers: Vec<ClusterId>,
     /// For each of them the place of its representative among its members.
     pub representatives: Vec<usize>,
+    /// Which of them have new numbers, ascending by their first members.
+    pub fresh: Vec<usize>,
     /// What is said about it, in order.
     pub lines: Vec<ChangeLine>,
 }
 
 /// Gives numbers to clusters: those that share most documents first, then the lower number, then the lower first member.
-/// `name` turns digests of ids into ids.
+/// `name` turns digests of ids into ids. New numbers leave out those of clusters whose first members are `others`, ascending.
 pub fn match_clusters(
-    load: u32,
-    keep: &Keep,
+    (load, keep): (u32, &Keep),
     before: &[Before<'_>],
     after: &[After],
+    others: &[&str],
     name: &dyn Fn(u128) -> String,
 ) -> ClusterMatching {
     let old = before.iter().enumerate().flat_map(|(at, b)| b.documents.iter().map(move |id| (*id, at)));
     let old: HashMap<u128, usize> = old.collect();
     let shared = shared(&old, after);
-    let (numbers, heirs) = numbers(load, before, after, &shared);
+    let (numbers, heirs, fresh) = numbers(load, before, after, &shared, others);
     let best = |cluster: &After| {
         let members = 0..cluster.members.len();
         members.min_by(|a, b| keep_order(keep, &cluster.members[*a], &cluster.members[*b])).unwrap_or(0)
     };
     let representatives: Vec<usize> = after.iter().map(best).collect();
-    let mut matching = ClusterMatching { numbers, representatives, lines: Vec::new() };
+    let mut matching = ClusterMatching { numbers, representatives, fresh, lines: Vec::new() };
     matching.say(before, after, &heirs, name);
     matching.say_of_documents(before, after, &old, name);
     matching.say_of_unions(before, &shared, &heirs);
@@ -84,7 +86,7 @@ pub fn tell_restored(
     let shared = shared(&old, after);
     let places: HashMap<u64, usize> = numbers.iter().enumerate().map(|(at, number)| (number.0, at)).collect();
     let heirs: Vec<Option<usize>> = before.iter().map(|old| places.get(&old.id.0).copied()).collect();
-    let mut matching = ClusterMatching { numbers, representatives, lines: Vec::new() };
+    let mut matching = ClusterMatching { numbers, representatives, fresh: Vec::new(), lines: Vec::new() };
     matching.say(before, after, &heirs, name);
     matching.say_of_documents(before, after, &old, name);
     matching.say_of_unions(before, &shared, &heirs);
@@ -102,13 +104,14 @@ fn shared(old: &HashMap<u128, usize>, after: &[After]) -> Vec<(usize, usize, usi
     pairs.chunk_by(|a, b| a == b).map(|same| (same[0].0, same[0].1, same.len())).collect()
 }
 
-/// The number of each cluster after, and for each before the cluster that goes on under its number.
+/// The number of each cluster after, for each before the cluster that goes on under its number, and the clusters whose numbers are new.
 fn numbers(
     load: u32,
     before: &[Before<'_>],
     after: &[After],
     shared: &[(usize, usize, usize)],
-) -> (Vec<ClusterId>, Vec<Option<usize>>) {
+    others: &[&str],
+) -> (Vec<ClusterId>, Vec<Option<usize>>, Vec<usize>) {
     let mut by_share = shared.to_vec();
     let lowest = |new: usize| &after[new].members[0].name;
     by_share.sort_unstable_by(|a, b| {
@@ -123,10 +126,12 @@ fn numbers(
     }
     let mut fresh: Vec<usize> = (0..after.len()).filter(|new| numbers[*new].is_none()).collect();
     fresh.sort_unstable_by_key(|new| lowest(*new));
-    for (rank, new) in (1..).zip(fresh) {
-        numbers[new] = Some(ClusterId::new(load, rank));
+    for (rank, new) in (1..).zip(&fresh) {
+        let first = lowest(*new).as_str();
+        let left_out = others.partition_point(|other| *other < first) as u32;
+        numbers[*new] = Some(ClusterId::new(load, rank + left_out));
     }
-    (numbers.into_iter().map(|number| number.unwrap_or(ClusterId(0))).collect(), heirs)
+    (numbers.into_iter().map(|number| number.unwrap_or(ClusterId(0))).collect(), heirs, fresh)
 }
 
 impl ClusterMatching {

@@ -7,6 +7,7 @@ pub(in crate::collection) mod divide;
 pub(in crate::collection) mod epoch;
 pub(in crate::collection) mod epoch_done;
 pub(in crate::collection) mod follow;
+pub(in crate::collection) mod fresh_clusters;
 pub(in crate::collection) mod load_base;
 pub(in crate::collection) mod match_clusters;
 pub(in crate::collection) mod measure;

@@ -2,6 +2,7 @@
 
 use crate::collection::commit::changes::ChangesWriter;
 use crate::collection::load::diff_clusters::ClusterDiff;
+use crate::collection::load::fresh_clusters::ChangeLines;
 use crate::collection::load::settle::Delta;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, RARITY, SEEN,
@@ -9,7 +10,6 @@ use crate::collection::run::schema::{
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
-use crate::collection::tables::cluster_changes::ChangeLine;
 use crate::collection::tables::document::{Document, words_of};
 use crate::collection::tables::frozen::packed_rarity;
 use crate::collection::tables::rows::{
@@ -159,16 +159,17 @@ fn rows<const N: usize>(
 ///
 /// # Errors
 /// [`crate::error::Error::Io`].
-pub fn write_lines(log: &mut ChangesWriter, lines: &[ChangeLine]) -> Result<()> {
+pub(in crate::collection) fn write_lines(log: &mut ChangesWriter, lines: &ChangeLines) -> Result<()> {
     let mut bytes = Vec::new();
-    for line in lines {
+    lines.each(|line| {
         serde_json::to_writer(&mut bytes, line).map_err(|e| Error::Worker(format!("a change log: {e}")))?;
         bytes.push(b'\n');
         if bytes.len() > BLOCK {
             log.append(&bytes)?;
             bytes.clear();
         }
-    }
+        Ok(())
+    })?;
     log.append(&bytes)
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
+use crate::collection::load::fresh_clusters::ChangeLines;
 use crate::collection::load::match_clusters::{After, Before, tell_restored};
 use crate::collection::run::schema::{CLUSTERS, CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
@@ -25,7 +26,7 @@ use crate::progress::Progress;
 #[derive(Debug, Default)]
 pub struct RestoredDiff {
     /// What is said about clusters.
-    pub lines: Vec<ChangeLine>,
+    pub(in crate::collection) lines: ChangeLines,
     /// Documents that come back.
     pub added: u64,
     /// Documents whose record is the earlier one again.
@@ -215,7 +216,7 @@ impl Restoring<'_> {
         let alone = std::mem::take(&mut self.gone).into_iter().filter(|(id, _)| !clustered.contains(id));
         lines.extend(alone.map(|(_, id)| ChangeLine::Deleted { id }));
         lines.sort_unstable();
-        self.diff.lines = lines;
+        self.diff.lines = lines.into();
         Ok(())
     }
 }
