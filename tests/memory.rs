@@ -370,14 +370,15 @@ fn a_file_beyond_the_limit_of_the_system_is_an_error() {
 /// What is known of all candidates and their sets does not fit: they are measured part by part, and the answer is the same.
 #[test]
 fn candidates_that_do_not_fit_are_measured_part_by_part() {
-    const PAIRS: usize = 50_000;
+    const PAIRS: usize = 10_000;
     let dir = Dir::new();
     let mut random = Random(7);
-    let texts: Vec<String> = (0..PAIRS).map(|_| words(&mut random, 30).replace('\n', " ")).collect();
+    let texts: Vec<String> = (0..PAIRS).map(|_| words(&mut random, 90)).collect();
     // Long between the two of a pair, so that sets are held for long.
-    let firsts = (0..).zip(&texts).map(|(at, text)| line(&format!("a{at}"), text));
-    let seconds = (0..).zip(&texts).map(|(at, text)| line(&format!("b{at}"), &format!("{text} more")));
-    dir.write("in.jsonl", firsts.chain(seconds).collect::<String>());
+    let mut lines: String = (0..).zip(&texts).map(|(at, text)| line(&format!("a{at}"), text)).collect();
+    (0..80_000).for_each(|at| lines += &line(&format!("c{at}"), &words(&mut random, 8)));
+    (0..).zip(&texts).for_each(|(at, text)| lines += &line(&format!("b{at}"), &format!("{text} more")));
+    dir.write("in.jsonl", lines);
     let want = dir.output("in.jsonl -w 2", "want");
     assert_eq!(want.duplicates.len(), PAIRS);
     for (name, flags) in [("one", "-w 1 --memory 56M"), ("two", "-w 2 --memory 64M")] {
@@ -391,4 +392,29 @@ fn candidates_that_do_not_fit_are_measured_part_by_part() {
     }
     let clusters = |name| dir.alike(&format!("clusters {name} --json"), None).ok().stdout;
     assert_eq!(clusters("few"), clusters("all"));
+}
+
+/// A first load in which most documents are in clusters, and one of them has very many: little is held of each.
+#[test]
+fn clusters_of_a_first_load_keep_to_the_memory() {
+    let dir = Dir::new();
+    let mut random = Random(5);
+    let mut lines = String::new();
+    for at in 0..35_000 {
+        let text = words(&mut random, 8).replace('\n', " ");
+        lines += &line(&format!("a{at}"), &text);
+        lines += &line(&format!("b{at}"), &text);
+        lines += &line(&format!("c{at}"), if at < 10_000 { "the same words in each of them" } else { &text });
+    }
+    dir.write("in.jsonl", lines);
+    for (name, flags) in [("all", "-w 2"), ("few", "-w 2 --memory 64M")] {
+        dir.alike(&format!("load {name} in.jsonl {flags}"), None).ok();
+    }
+    let told = |name: &str| {
+        let log = std::fs::read_to_string(dir.join(&format!("{name}/changes-00000001.jsonl"))).unwrap();
+        log.lines().filter(|line| line.contains("\"change\"")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let lines = told("few");
+    assert!(lines.len() > 105_000, "{}", lines.len());
+    assert_eq!(lines, told("all"));
 }

@@ -113,9 +113,13 @@ impl Connected {
     }
 }
 
+/// Bytes of the set of a document, and of what is known of it while it is measured.
 fn bytes_of(catalogue: &Catalogue, doc: Doc) -> u64 {
-    u64::from(catalogue.size(doc)) * 8
+    u64::from(catalogue.size(doc)) * 8 + KNOWN
 }
+
+/// What a document takes beside its set: its numbers, and where its partners begin and end.
+const KNOWN: u64 = 32;
 
 /// The round of each node of a forest of which these are the roots, each the least of its tree: whole trees, in the order of their
 /// roots, about so many bytes of sizes a round.

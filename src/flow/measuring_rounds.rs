@@ -20,6 +20,7 @@ use crate::flow::records::Candidate;
 use crate::flow::run::RunParts;
 use crate::flow::shared::shared;
 use crate::flow::status::lock;
+use crate::progress::Progress;
 use crate::read::{Compression, Source};
 use crate::similarity::AcceptanceRule;
 
@@ -47,7 +48,8 @@ pub fn in_rounds(
     let empty = || Pile::new(most, &run.context.memory.scratch);
     let mut piles: Vec<Pile<Candidate>> = std::iter::repeat_with(empty).take(rounds.many).collect();
     let round = |candidate: &Candidate| connected.round(rounds, candidate);
-    each_round(&candidates.borrow(), rounds.many, round, |at, some| piles[at].extend(some))?;
+    let progress = &run.context.status.progress;
+    each_round(&candidates.borrow(), progress, round, |at, some| piles[at].extend(some))?;
     Ok(piles.into_iter().map(|pile| Rc::new(RefCell::new(pile))).collect())
 }
 
@@ -77,23 +79,22 @@ pub fn connect(
 /// Hands on candidates by their rounds, some of a round at a time.
 ///
 /// # Errors
-/// [`crate::error::Error::Io`] of a spill file, and what `each` gives.
+/// [`crate::error::Error::Io`] of a spill file, [`crate::error::Error::Interrupted`], and what `each` gives.
 pub fn each_round(
     candidates: &Pile<Candidate>,
-    many: usize,
+    progress: &Progress,
     round: impl Fn(&Candidate) -> usize,
     mut each: impl FnMut(usize, &[Candidate]) -> Result<()>,
 ) -> Result<()> {
-    let mut of_round = vec![Vec::new(); many];
+    let mut sorted = Vec::new();
     candidates.each_slice(|some| {
-        for candidate in some {
-            of_round[round(candidate)].push(*candidate);
-        }
-        of_round.iter_mut().enumerate().filter(|(_, some)| !some.is_empty()).try_for_each(|(at, some)| {
-            each(at, some)?;
-            some.clear();
-            Ok(())
-        })
+        progress.check()?;
+        sorted.clear();
+        sorted.extend_from_slice(some);
+        sorted.sort_by_cached_key(&round);
+        sorted
+            .chunk_by(|a, b| round(a) == round(b))
+            .try_for_each(|of_round| each(round(&of_round[0]), of_round))
     })
 }
 
@@ -137,9 +138,10 @@ pub fn may_each_read(run: &RunParts) -> bool {
     workers == 1 || compressed_sources(run) < workers && are_usual()
 }
 
-/// Whether reading some of the texts again costs what they are, wherever they stand: nothing is decompressed for them, or fetched.
-pub fn may_each_be_read_alone(run: &RunParts) -> bool {
-    compressed_sources(run) == 0 && !run.documents.inputs.sources.iter().any(Source::is_remote)
+/// Whether texts may be read again a few at a time, wherever they stand: nothing else is decompressed for them, or fetched.
+pub fn may_be_read_by_parts(run: &RunParts) -> bool {
+    let costs_more = |source: &Source| source.is_remote() || source.is_of_rows();
+    compressed_sources(run) == 0 && !run.documents.inputs.sources.iter().any(costs_more)
 }
 
 fn compressed_sources(run: &RunParts) -> usize {

@@ -284,7 +284,7 @@ fn measuring_phase(
         gather_bits(worker, context, &hot, &own_hot);
         match divide(worker, run, &candidates, !hot.is_empty()) {
             Division::Components => {
-                let measured = measure_in_order(run, &candidates.borrow(), &hot);
+                let measured = candidates.borrow().all().and_then(|all| measure_in_order(run, &all, &hot));
                 measured.unwrap_or_else(|error| status.fail(error));
                 measure_hot(worker, run, &hot, in_hot_groups);
                 return;

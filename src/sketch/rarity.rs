@@ -14,8 +14,8 @@ const MANY: usize = 1 << 18;
 
 /// Shingle counts of a sample, one saturating byte a slot. A shingle not seen twice counts as rarest.
 ///
-/// Most shingles count as rarest, so only the counts of others are held: with the bits they are less than what a second-level
-/// cache holds, and the bits alone half of that. The default is a table that knows nothing: the order is that of the hashes.
+/// Most shingles count as rarest, so only the counts of others are held. The bits, half a mebibyte, stay in the second-level cache; only
+/// where the rarest are too few is a count looked up. The default is a table that knows nothing: the order is that of the hashes.
 #[derive(Clone, Debug, Default)]
 pub struct Rarity {
     /// A bit a slot, set where the count is not 0. What is missing at the end is 0: most methods need no table, and then there is

@@ -89,7 +89,7 @@ pub fn diff_clusters(
     let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
     let outcome = ClusterDiff { added, ..ClusterDiff::default() };
     let (contents, gone) = (Vec::new(), Vec::new());
-    let mut diffing = Diffing { tables, progress, budget, outcome, contents, gone };
+    let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -103,9 +103,11 @@ pub fn diff_clusters(
 /// Documents looked up at once.
 const BATCH: usize = sized(4096, 3);
 /// Bytes that a content takes whose documents or component are others: its number twice, its label, and its component.
-const CONTENT: usize = 64;
-/// Contents of components whose clusters are looked at together: at least and at most.
-const TOGETHER: (usize, usize) = sized((1 << 16, 1 << 20), (1, 4));
+const CONTENT: usize = 96;
+/// Documents whose clusters are looked at together, and contents of their components: at least and at most.
+const AT_ONCE: (usize, usize) = sized((1 << 10, 1 << 18), (1, 4));
+/// Bytes that a document of an old cluster takes, or of one that shares a document with an old one, until all are decided.
+const BESIDE: usize = 64;
 /// Bytes that a document takes of a cluster while it is looked at: what it is, its id wherever that is written, and where it was
 /// and is.
 const DOCUMENT: usize = 2 * size_of::<Member>() + 320;
@@ -132,6 +134,8 @@ struct Diffing<'a> {
     outcome: ClusterDiff,
     /// Contents that anything was said of, ascending.
     contents: Vec<u64>,
+    /// Documents of old clusters, and of those that share a document with an old one.
+    beside: usize,
     /// Documents that are gone, with their ids.
     gone: Vec<(u128, String)>,
 }
@@ -199,7 +203,8 @@ impl Diffing<'_> {
     fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
         let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
         let gone: usize = self.gone.iter().map(|gone| size_of_val(gone) + gone.1.len()).sum();
-        let bytes = self.contents.len() * CONTENT + documents * DOCUMENT + fresh.bytes() + unknown + gone;
+        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes();
+        let bytes = held + documents * DOCUMENT + unknown + gone;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 
@@ -268,8 +273,9 @@ impl Diffing<'_> {
     ) -> Result<(FreshClusters, BTreeMap<ClusterKey, Vec<u128>>)> {
         let known: HashSet<u128> = old.iter().flat_map(|old| &old.documents).copied().collect();
         let room = self.budget.whole(Share::Publishing) / (4 * DOCUMENT as u64);
-        let most = usize::try_from(room).unwrap_or(usize::MAX).clamp(TOGETHER.0, TOGETHER.1);
+        let most = usize::try_from(room).unwrap_or(usize::MAX).clamp(AT_ONCE.0, AT_ONCE.1);
         let (mut fresh, mut others) = (FreshClusters::default(), BTreeMap::new());
+        self.beside = known.len();
         let (mut some, mut contents) = (Members::new(), 0);
         let mut components = components.into_iter().peekable();
         while let Some((label, of_component)) = components.next() {
@@ -278,15 +284,30 @@ impl Diffing<'_> {
             if contents < most && components.peek().is_some() {
                 continue;
             }
-            self.progress.check()?;
             let place = |doc| places.get(&doc).copied();
-            let mut documents = documents_of(&self.tables.after, &std::mem::take(&mut some), place)?;
-            documents.retain(|_, documents| documents.len() > 1);
-            let is_known = |ids: &[u128]| ids.iter().any(|id| known.contains(id));
-            let (of_old, new): (BTreeMap<_, _>, BTreeMap<_, _>) =
-                documents.into_iter().partition(|(_, ids)| is_known(ids));
-            others.extend(of_old);
-            self.take_fresh(keep, new, &mut fresh)?;
+            let documents = documents_of(&self.tables.after, &std::mem::take(&mut some), place)?;
+            let mut new = Vec::new();
+            for (at, ids) in documents.into_iter().filter(|(_, ids)| ids.len() > 1) {
+                if ids.iter().any(|id| known.contains(id)) {
+                    self.beside += ids.len();
+                    others.insert(at, ids);
+                } else {
+                    new.push((at, ids));
+                }
+            }
+            // A text may have many documents.
+            let mut new = new.as_slice();
+            while !new.is_empty() {
+                let mut documents = 0;
+                let fits = |(_, ids): &&(ClusterKey, Vec<u128>)| {
+                    documents += ids.len();
+                    documents <= most
+                };
+                let clusters = new.iter().take_while(fits).count().max(1);
+                let together;
+                (together, new) = new.split_at(clusters);
+                self.take_fresh(keep, together, &mut fresh)?;
+            }
             contents = 0;
         }
         Ok((fresh, others))
@@ -296,17 +317,18 @@ impl Diffing<'_> {
     fn take_fresh(
         &self,
         keep: &Keep,
-        clusters: BTreeMap<ClusterKey, Vec<u128>>,
+        clusters: &[(ClusterKey, Vec<u128>)],
         fresh: &mut FreshClusters,
     ) -> Result<()> {
-        let mut ids: Vec<u128> = clusters.values().flatten().copied().collect();
+        self.progress.check()?;
+        let mut ids: Vec<u128> = clusters.iter().flat_map(|(_, ids)| ids).copied().collect();
         ids.sort_unstable();
         ids.dedup();
         self.allow(ids.len(), fresh)?;
         let mut documents = newest_documents(&self.tables.after, &ids, true)?;
         for (at, ids) in clusters {
             let members: Vec<Member> = ids.iter().filter_map(|id| documents.remove(id)).collect();
-            fresh.take(at, &members, keep);
+            fresh.take(*at, &members, keep);
         }
         self.allow(0, fresh)
     }

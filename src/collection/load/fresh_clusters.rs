@@ -32,6 +32,8 @@ struct Fresh {
 pub(in crate::collection) struct FreshClusters {
     clusters: Vec<Fresh>,
     joined: JoinedLines,
+    /// Bytes of the ids of all representatives, which lines have once more.
+    kept: usize,
 }
 
 impl FreshClusters {
@@ -51,6 +53,7 @@ impl FreshClusters {
             }
         }
         if let (Some((_, first)), Some(kept)) = (first, kept) {
+            self.kept += representative.name.len();
             let (documents, representative) = (members.len() as u64, representative.document.id);
             self.clusters.push(Fresh { at, documents, representative, ids: [kept, first] });
         }
@@ -63,7 +66,7 @@ impl FreshClusters {
 
     /// Bytes that they take, and will take.
     pub(in crate::collection) fn bytes(&self) -> usize {
-        self.clusters.len() * CLUSTER + self.joined.bytes()
+        self.clusters.len() * CLUSTER + self.kept + self.joined.bytes()
     }
 
     /// The first id of each, ascending.
@@ -82,7 +85,7 @@ impl FreshClusters {
         rows: &mut BTreeMap<ClusterKey, StoredCluster>,
         lines: &mut Vec<ChangeLine>,
     ) -> JoinedLines {
-        let FreshClusters { clusters, mut joined } = self;
+        let FreshClusters { clusters, mut joined, .. } = self;
         let mut order: Vec<usize> = (0..clusters.len()).collect();
         let first = |at: &usize| joined.name(clusters[*at].ids[1]);
         order.sort_unstable_by(|a, b| first(a).cmp(first(b)));
@@ -103,8 +106,8 @@ impl FreshClusters {
     }
 }
 
-/// Bytes of a cluster, with its row, its line and the bytes of its representative's id.
-const CLUSTER: usize = 300;
+/// Bytes of a cluster, with its row and its line, but for the representative's id.
+const CLUSTER: usize = 320;
 
 /// What is said about documents that join clusters, in a few bytes each.
 #[derive(Debug, Default)]

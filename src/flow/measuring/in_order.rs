@@ -8,7 +8,7 @@ use crate::flow::common_members::apart::CommonMembers;
 use crate::flow::memory::document_bits::{DocumentBits, Ranks};
 use crate::flow::memory::live_sets::LiveSets;
 use crate::flow::memory::sets::not_recalled;
-use crate::flow::memory::spill::{Pile, SLICE};
+use crate::flow::memory::spill::SLICE;
 use crate::flow::records::{Candidate, Pair};
 use crate::flow::run::RunParts;
 use crate::limits::sized;
@@ -25,21 +25,10 @@ const KEPT: usize = sized(1 << 17, 8);
 /// Those of reading texts again and of spill files.
 pub fn measure_in_order(
     run: &RunParts,
-    candidates: &Pile<Candidate>,
+    candidates: &[Candidate],
     in_hot_groups: &DocumentBits,
 ) -> Result<()> {
     let Some(rule) = run.context.rule else { return Ok(()) };
-    let mut read = Vec::new();
-    let candidates = match candidates.held() {
-        Some(held) => held,
-        None => {
-            candidates.each_slice(|some| {
-                read.extend_from_slice(some);
-                Ok(())
-            })?;
-            &read
-        }
-    };
     let catalogue = &run.documents.catalogue;
     let partners = EarlierPartners::new(candidates, catalogue.doc_limit(), |doc| catalogue.position(doc));
     let docs = partners.docs.clone();

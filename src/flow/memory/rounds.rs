@@ -217,6 +217,8 @@ impl Rounds {
                 if list.len() >= long {
                     self.stretches[part as usize].push((self.spill.append(list)?, list.len()));
                     list.clear();
+                    // A large group leaves room that no other needs.
+                    list.shrink_to(2 * long);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! A file for what does not fit in the memory a run may use. It has no name, and is gone when the process is, however
 //! that ends.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,22 @@ impl<T: Pod> Pile<T> {
     /// All values, if they are in memory.
     pub fn held(&self) -> Option<&[T]> {
         (self.spilled() == 0).then_some(&self.held)
+    }
+
+    /// All values, copied if they are not all in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn all(&self) -> Result<Cow<'_, [T]>> {
+        if let Some(held) = self.held() {
+            return Ok(Cow::Borrowed(held));
+        }
+        let mut all = Vec::with_capacity(self.len());
+        self.each_slice(|some| {
+            all.extend_from_slice(some);
+            Ok(())
+        })?;
+        Ok(Cow::Owned(all))
     }
 
     /// Brings the values that are in memory into the order of what `key` gives.

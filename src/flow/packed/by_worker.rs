@@ -6,11 +6,18 @@ use timely::dataflow::channels::Message;
 use timely::dataflow::channels::pact::DistributorPact;
 use timely::dataflow::channels::pushers::exchange::Distributor;
 
-use crate::flow::packed::container::{PackedRecords, gathered};
+use crate::flow::packed::container::{MOST_PACKED, PackedRecords, gathered};
 use crate::limits::sized;
 
 /// Records that are looked at before lists that are long enough go out.
 const STEP: usize = sized(256, 3);
+const _: () =
+    assert!(STEP <= MOST_PACKED, "a list that was not long enough before a step can be packed after it");
+
+/// Records with which a list goes out: as many as are gathered, and no more than can be packed with those of a step.
+fn long_enough() -> usize {
+    gathered().min(MOST_PACKED + 1 - STEP)
+}
 
 /// Makes the distributor of a channel, once it is known how many workers there are.
 type MakesDistributor<T, F> = Box<dyn FnOnce(usize) -> ByWorker<T, F>>;
@@ -56,7 +63,7 @@ impl<T, F: Fn(&T) -> usize> Distributor<PackedRecords<T>> for ByWorker<T, F> {
         time: &Time,
         pushers: &mut [P],
     ) {
-        let least = gathered();
+        let least = long_enough();
         let mut records = container.drain();
         while records.len() > 0 {
             for record in records.by_ref().take(STEP) {
@@ -79,8 +86,12 @@ impl<T, F: Fn(&T) -> usize> Distributor<PackedRecords<T>> for ByWorker<T, F> {
 mod tests {
     use proptest::prelude::*;
 
+    use timely::bytes::arc::BytesMut;
+    use timely::dataflow::channels::ContainerBytes;
+
     use super::*;
     use crate::document::Doc;
+    use crate::flow::packed::container::gather_for_all;
 
     /// What a channel was handed, a list for each message.
     #[derive(Default)]
@@ -97,7 +108,12 @@ mod tests {
     proptest! {
         /// Each record comes to its worker once, in order; before the end only in long lists, and in none that is longer than it may be.
         #[test]
-        fn records_come_to_their_workers(sizes in prop::collection::vec(0..4000usize, 0..5), workers in 1..5usize) {
+        fn records_come_to_their_workers(
+            sizes in prop::collection::vec(0..4 * MOST_PACKED, 0..5), workers in 1..5usize,
+            gathered_for in prop::sample::select(vec![2usize, 3, 64, 1000]),
+        ) {
+            // Each test has a thread of its own.
+            gather_for_all(gathered_for);
             let mut distributor = by_worker(move |doc: &Doc| (*doc % 7) as usize % workers).0(workers);
             let mut channels: Vec<Messages> = (0..workers).map(|_| Messages::default()).collect();
             let mut next: Doc = 0;
@@ -109,10 +125,17 @@ mod tests {
                 prop_assert!(container.into_records().is_empty());
             }
             let early = channels.iter().flat_map(|messages| &messages.0);
-            prop_assert!(early.map(|(_, docs)| docs.len()).all(|len| (gathered()..gathered() + STEP).contains(&len)));
+            prop_assert!(early.map(|(_, docs)| docs.len()).all(|len| len >= long_enough()));
             distributor.flush(&5, &mut channels);
             for (worker, messages) in channels.iter().enumerate() {
                 prop_assert!(messages.0.iter().all(|(time, _)| *time == 5));
+                // Each can be packed, and unpacked where it arrives.
+                for (_, docs) in &messages.0 {
+                    let mut bytes = Vec::new();
+                    PackedRecords::from(docs.clone()).into_bytes(&mut bytes);
+                    let arrived = PackedRecords::<Doc>::from_bytes(BytesMut::from(bytes).freeze());
+                    prop_assert_eq!(&arrived.into_records(), docs);
+                }
                 let docs: Vec<Doc> = messages.0.iter().flat_map(|(_, docs)| docs).copied().collect();
                 let want: Vec<Doc> = (0..next).filter(|doc| (*doc % 7) as usize % workers == worker).collect();
                 prop_assert_eq!(docs, want);
