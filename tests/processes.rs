@@ -170,15 +170,15 @@ fn pages_alike_by_the_million_pairs_are_left_to_process_0() {
 #[test]
 fn more_records_than_are_packed_at_once() {
     let dir = Dir::new();
-    let text = |at: usize| line(&format!("t{at}"), &words(7 * (at % 20_000), 7));
+    let text = |at: usize| line(&format!("t{at}"), &words(7 * (at % 80_000), 7));
     for file in 0..4 {
         dir.write(
             &format!("in/{file}.jsonl"),
-            (0..10_000).map(|at| text(10_000 * file + at)).collect::<String>(),
+            (0..40_000).map(|at| text(40_000 * file + at)).collect::<String>(),
         );
     }
     let output = alike_in_all(&dir, "in", &[(2, 1), (3, 1)]);
-    assert!(rows(&output, "duplicates.jsonl") >= 20_000);
+    assert!(rows(&output, "duplicates.jsonl") >= 80_000);
     for (name, shape) in [("one", (1, 1)), ("two", (2, 1))] {
         done(&dir, shape, &format!("load {name} in"));
     }
