@@ -19,7 +19,7 @@ use crate::flow::intake::keepers::Keepers;
 use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::left_out::LeaveOut;
-use crate::flow::measuring::in_parts::CandidateParts;
+use crate::flow::measuring::candidate_parts::CandidateParts;
 use crate::flow::memory::budget::Budget;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
