@@ -66,6 +66,11 @@ impl Connected {
         self.ranks.get_or_init(|| Ranks::new(self.docs.words()))
     }
 
+    /// How many documents candidates have.
+    pub fn len(&self) -> usize {
+        self.ranks().len()
+    }
+
     /// Bytes of the sets of all documents of candidates.
     pub fn bytes(&self, catalogue: &Catalogue) -> u64 {
         self.docs.docs().map(|doc| bytes_of(catalogue, doc)).sum()

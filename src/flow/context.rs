@@ -52,7 +52,7 @@ pub struct RunContext {
 }
 
 /// Bytes of a link as it comes and in the graph: there the other end and what is shared, at both ends.
-const LINK: usize = size_of::<Candidate>() + 16;
+pub const LINK: usize = size_of::<Candidate>() + 16;
 /// Bytes of a member of a hot group: there, and in the list of its hot groups, with its limit.
 const HOT_MEMBER: usize = 16;
 /// Bytes of a content in the graph and in what is found out about it.

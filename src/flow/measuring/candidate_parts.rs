@@ -1,5 +1,6 @@
 //! Candidates of a process by the part that they are measured in: some in memory, the rest on disk.
 
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -47,6 +48,8 @@ impl GivenCandidates {
 
     fn take(&mut self, part: usize) -> Result<Vec<Candidate>> {
         let mut all = std::mem::take(&mut self.held[part]);
+        let spilled: usize = self.stretches[part].iter().map(|(_, count)| count).sum();
+        all.reserve_exact(spilled);
         let none = Candidate { pair: Pair::new(0, 1), shared: 0 };
         for (start, count) in std::mem::take(&mut self.stretches[part]) {
             let held = all.len();
@@ -81,9 +84,11 @@ impl CandidateParts {
         lock(&self.given).extend(part, some)
     }
 
-    /// The candidates of the largest part.
-    pub fn largest(&self) -> u64 {
-        self.counts.iter().map(|count| count.load(Ordering::Relaxed)).max().unwrap_or(0)
+    /// How many candidates the largest parts have, so many of them.
+    pub fn largest(&self, parts: usize) -> u64 {
+        let mut counts: Vec<u64> = self.counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        counts.sort_unstable_by_key(|count| Reverse(*count));
+        counts.iter().take(parts).sum()
     }
 
     /// The candidates of the next part, for whoever asks first; none after the last.
@@ -117,7 +122,10 @@ mod tests {
                 parts.give(part, &some).expect("given");
                 want[part].extend(some);
             }
-            prop_assert_eq!(parts.largest() as usize, want.iter().map(Vec::len).max().unwrap_or(0));
+            let mut counts: Vec<usize> = want.iter().map(Vec::len).collect();
+            counts.sort_unstable();
+            prop_assert_eq!(parts.largest(1) as usize, counts[3]);
+            prop_assert_eq!(parts.largest(2) as usize, counts[2] + counts[3]);
             for mut want in want {
                 let mut got = parts.take().expect("read").expect("a part");
                 // Those on disk come last.

@@ -39,6 +39,12 @@ pub fn measure_in_order(
     Ok(())
 }
 
+/// Whether a document that joined another is asked for no further link. With a guarantee, a document joins the first kept one that it is
+/// linked to, and nothing joins it. If that is kept which comes first, who is kept is known as documents come. A collection keeps all links.
+pub fn joins_firsts(run: &RunParts) -> bool {
+    !run.context.pairs && run.sets.stored().is_none() && run.documents.catalogue.keeps_first()
+}
+
 /// For each document, by its number among those in question, the earlier ones that it is to be measured with.
 struct EarlierPartners {
     /// The documents in question, by position.
@@ -132,9 +138,7 @@ impl MeasuringInOrder<'_> {
         in_hot_groups: &DocumentBits,
     ) -> MeasuringInOrder<'a> {
         let context = &run.context;
-        // With a guarantee, a document joins the first kept one that it is linked to, and nothing joins it. If that is kept
-        // which comes first, who is kept is known as documents come. A collection keeps all links.
-        let firsts = !context.pairs && run.sets.stored().is_none() && run.documents.catalogue.keeps_first();
+        let firsts = joins_firsts(run);
         MeasuringInOrder {
             open: if firsts { partners.connected_with(in_hot_groups) } else { Vec::new() },
             joined: firsts.then(|| vec![false; partners.docs.len()]),

@@ -7,9 +7,10 @@ use std::rc::Rc;
 use timely::worker::Worker;
 
 use crate::error::Result;
+use crate::flow::context::LINK;
 use crate::flow::distributed::exchange_all::wait_for_all;
 use crate::flow::measuring::candidate_parts::CandidateParts;
-use crate::flow::measuring::in_order::measure_in_order;
+use crate::flow::measuring::in_order::{joins_firsts, measure_in_order};
 use crate::flow::measuring_rounds::{connect, each_round, may_be_read_by_parts};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::DocumentBits;
@@ -21,8 +22,8 @@ use crate::limits::sized;
 
 /// Most parts: a byte numbers them, and each reads its texts anew.
 const MOST: u64 = sized(200, 5);
-/// Bytes that a candidate takes while its part is measured: itself twice, and a number among the partners of a document.
-const CANDIDATE: u64 = 2 * size_of::<Candidate>() as u64 + size_of::<u32>() as u64;
+/// Bytes that a candidate takes while its part is measured: itself, and a number among the partners of a document.
+const CANDIDATE: u64 = (size_of::<Candidate>() + size_of::<u32>()) as u64;
 
 /// Measures the candidates of a process that works alone, and hands in the links; false if that cannot be done, or if all sets may be
 /// held at once. Documents `in_hot_groups` may be linked beside these. Every worker calls it at the same place.
@@ -54,8 +55,8 @@ pub fn measure_in_parts(
         Ok(())
     })?;
     wait_for_all(worker, context);
-    // Documents may be few and have many. Sets of other processes are none.
-    if parts.largest().saturating_mul(CANDIDATE) > memory.budget.part(Share::Fetched) {
+    // Documents may be few and have many.
+    if parts.largest(workers as usize).saturating_mul(CANDIDATE) > room(run, connected.len(), in_hot_groups) {
         return Ok(false);
     }
     let own = candidates.replace(memory.pile(Share::Candidates));
@@ -69,4 +70,15 @@ pub fn measure_in_parts(
         measure_in_order(run, &candidates, in_hot_groups)?;
     }
     Ok(true)
+}
+
+/// Bytes that candidates of all parts that are measured at once may take. Sets of other processes are none. Where a document joins one
+/// that stays, it has one link, and so the share of links has room.
+fn room(run: &RunParts, documents: usize, in_hot_groups: &DocumentBits) -> u64 {
+    let budget = &run.context.memory.budget;
+    let links = match joins_firsts(run) && in_hot_groups.is_empty() {
+        true => budget.whole(Share::Links).saturating_sub((documents * LINK) as u64),
+        false => 0,
+    };
+    budget.whole(Share::Fetched).saturating_add(links)
 }
