@@ -385,6 +385,9 @@ fn candidates_that_do_not_fit_are_measured_part_by_part() {
         let output = dir.output(&format!("in.jsonl {flags}"), name);
         within(output.summary["peak_memory_bytes"].as_u64().unwrap(), 64 * MIB, name);
         assert_eq!(output.duplicates, want.duplicates, "{flags}");
+        // The operator of rounds has nothing to do.
+        let ran = dir.dedup(&format!("in.jsonl {flags} --dry-run --profile")).ok();
+        assert!(ran.stderr.contains("Count") && !ran.stderr.contains("Verify"), "{flags}: {}", ran.stderr);
     }
     // A first load keeps all links.
     for (name, flags) in [("all", "-w 2"), ("few", "-w 2 --memory 96M --epoch 1G")] {
