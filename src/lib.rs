@@ -202,6 +202,7 @@
 //! - `read/formats/text_parts.rs` - headers, body, notes and footers in the order of a text
 //! - `read/formats/mail/mod.rs` - mail: one message a file, or mbox
 //! - `read/formats/mail/mbox.rs` - where messages of an mbox end
+//! - `read/formats/mail/envelope.rs` - what stands around a message in its file
 //! - `read/formats/mail/message.rs` - messages to documents
 //! - `read/formats/mail/parts.rs` - the parts of a message
 //! - `read/formats/mail/media.rs` - what the headers of a part say of it
@@ -480,6 +481,7 @@
 //! - `flow/memory/document_bits.rs` - a bit for each document
 //! - `flow/memory/buckets.rs` - postings and arrivals bucketed by key
 //! - `flow/memory/rounds.rs` - key groups given out in rounds
+//! - `flow/memory/lots.rs` - values dealt to numbered lots, in memory or on disk
 //! - `flow/memory/live_sets.rs` - sets that are held as long as somebody may ask for them
 //! - `flow/memory/sets.rs` - lists of words by document
 //! - `flow/memory/candidate_queue.rs` - candidates of all workers, measured by whoever is free
@@ -495,6 +497,9 @@
 //! - `flow/distributed/contractor.rs` - who contracts links for a load: one process or all
 //! - `flow/clustering/mod.rs` - from links to clusters
 //! - `flow/clustering/graph.rs` - contents, links, copies and hot groups in document order
+//! - `flow/clustering/node_lists.rs` - a list for each content
+//! - `flow/clustering/unmeasured.rs` - candidates that are measured as clusters are formed
+//! - `flow/clustering/earlier_candidates.rs` - the candidates before each content, some contents at a time
 //! - `flow/clustering/at_hand.rs` - the sets that candidates are measured on as clusters are formed
 //! - `flow/clustering/candidate_links.rs` - candidates that connected components measure as far as they need them
 //! - `flow/clustering/by_size.rs` - members of a hot group by the sizes of their sets

@@ -161,6 +161,8 @@ fn pages_and_messages_may_be_files_of_their_own() {
             "From: a@b\nTo: b@a\nSubject: s\nMessage-ID: <{name}>\n\
              Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n{text}\n"
         );
+        let list = "<?xml version=\"1.0\"?><plist><dict><key>flags</key></dict></plist>\n";
+        dir.write(&format!("apple/{name}.emlx"), format!("{:<11}\n{mail}{list}", mail.len()));
         dir.write(&format!("mails/cur/{name}:2,S"), mail);
         named.push(serde_json::json!({"id": name, "text": text, "was": id}).to_string());
     }
@@ -171,7 +173,7 @@ fn pages_and_messages_may_be_files_of_their_own() {
     let of_names = |output: &Output| -> BTreeSet<(String, String)> {
         decided(output).iter().map(|(a, b)| (number(a), number(b))).collect()
     };
-    for folder in ["pages", "mails"] {
+    for folder in ["pages", "mails", "apple"] {
         let found = dir.output(folder, &format!("out-{folder}"));
         assert_eq!(of_names(&found), expected, "{folder}");
         // A file that goes is not written; the others are as they were.

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::support::outputs::alike_in_all;
 use crate::support::program::{Dir, Ran};
 use crate::support::texts::{Random, gzip, line};
 
@@ -395,6 +396,37 @@ fn candidates_that_do_not_fit_are_measured_part_by_part() {
     }
     let clusters = |name| dir.alike(&format!("clusters {name} --json"), None).ok().stdout;
     assert_eq!(clusters("few"), clusters("all"));
+}
+
+/// Families of pages in which each is a candidate of each, beside one of so many that its common keys are hot: ten times as many links as
+/// the memory has room for.
+#[test]
+fn families_of_more_links_than_fit_are_clustered_within_the_memory() {
+    let dir = Dir::new();
+    let mut random = Random(11);
+    let mut lines = String::new();
+    for (family, pages) in [240; 60].into_iter().chain([700]).enumerate() {
+        let template = words(&mut random, 60);
+        for at in 0..pages {
+            lines += &line(&format!("{family}-{at}"), &format!("{template} {}", words(&mut random, at % 40)));
+        }
+    }
+    dir.write("in.jsonl", lines);
+    let flags = "in.jsonl --threshold 0.6";
+    let want = dir.output(&format!("{flags} -w 2"), "want");
+    let links = 60 * 240 * 239 / 2;
+    assert!(want.summary["candidates"].as_u64().unwrap() > links / 2, "{}", want.summary);
+    for (name, workers) in [("one", 1), ("two", 2)] {
+        let output = dir.output(&format!("{flags} -w {workers} --memory 64M"), name);
+        within(output.summary["peak_memory_bytes"].as_u64().unwrap(), 64 * MIB, name);
+        assert_eq!((&output.duplicates, &output.kept), (&want.duplicates, &want.kept), "{workers}");
+    }
+    // Several processes leave them to the first.
+    alike_in_all(&dir, &format!("{flags} --memory 160M"), &[(2, 1)]);
+    // Connected components ask for all links, in any order.
+    dir.dedup(&format!("{flags} -w 2 --memory 64M --clustering transitive --out no"))
+        .code(3)
+        .says("the links between documents");
 }
 
 /// A first load in which most documents are in clusters, and one of them has very many: little is held of each.

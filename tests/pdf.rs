@@ -134,6 +134,8 @@ fn what_has_no_text_is_refused_by_its_reason() {
     let dir = Dir::new();
     let scan = file(&page(b"0 0 m 9 9 l S"));
     dir.write("in/scan.pdf", &scan);
+    let table = scan.windows(4).rposition(|bytes| bytes == b"xref").unwrap() - "start".len();
+    dir.write("in/cut.pdf", &scan[..table]);
     dir.write("in/locked.pdf", LOCKED);
     dir.write("in/none.pdf", "a page of something else");
     dir.write("in/good.pdf", pdf("a text", "T", "2024"));
@@ -151,6 +153,7 @@ fn what_has_no_text_is_refused_by_its_reason() {
         assert_eq!(
             told,
             [
+                row("cut", "malformed: a PDF that is cut: what is left of it has no text"),
                 row("locked", "malformed: a PDF that opens with a password only"),
                 row("none", "malformed: no PDF, or one whose pages cannot be found"),
                 row("scan", "no text: scanned pages?"),

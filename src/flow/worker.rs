@@ -282,7 +282,11 @@ fn measuring_phase(
     if may_divide(run) {
         let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
         gather_bits(worker, context, &hot, &own_hot);
-        match divide(worker, run, &candidates, !hot.is_empty()) {
+        let division = divide(worker, run, &candidates, !hot.is_empty());
+        match division.unwrap_or_else(|error| {
+            status.fail(error);
+            Division::Together
+        }) {
             Division::Components => {
                 let measured = candidates.borrow().all().and_then(|all| measure_in_order(run, &all, &hot));
                 measured.unwrap_or_else(|error| status.fail(error));

@@ -74,16 +74,17 @@ fn hand_out_by<S, T: Send>(
     state: impl Fn() -> S + Sync,
     job: impl Fn(&mut S, usize) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let failed = AtomicBool::new(false);
+    let stopped = AtomicBool::new(false);
     let worker = || -> Result<Vec<(usize, T)>> {
+        // However a worker ends, nobody begins another job then: without a failure none is left.
+        let _stops = StopsOthers(&stopped);
         let (mut state, mut done) = (state(), Vec::new());
-        while !failed.load(Ordering::Relaxed) {
+        while !stopped.load(Ordering::Relaxed) {
             let index = next()?;
             if index >= count {
                 break;
             }
-            let result = job(&mut state, index).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
-            done.push((index, result));
+            done.push((index, job(&mut state, index)?));
         }
         Ok(done)
     };
@@ -97,6 +98,15 @@ fn hand_out_by<S, T: Send>(
     }
     results.sort_unstable_by_key(|&(index, _)| index);
     Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Stops the other workers when it goes.
+struct StopsOthers<'a>(&'a AtomicBool);
+
+impl Drop for StopsOthers<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn panicked(panic: &(dyn Any + Send)) -> Error {

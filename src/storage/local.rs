@@ -61,10 +61,12 @@ impl Local {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
-            if let Ok(name) = entry.file_name().into_string()
-                && wanted(&name, entry.file_type()?)
-            {
-                names.push(name);
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            match entry.file_type() {
+                Ok(kind) if wanted(&name, kind) => names.push(name),
+                // Some file systems are asked for the type only now, when the file may have gone.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
         }
         names.sort_unstable();

@@ -92,20 +92,19 @@ impl Storage for Overlay {
         }
     }
 
-    /// Only what is new can have a second name.
+    /// A second name for a file beneath is that of a copy.
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         check(from).and_then(|()| check(to))?;
         let mut differs = self.differs();
         if self.is_taken(to, &differs)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        if !differs.made.contains(from) && self.is_taken(from, &differs)? {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "a file that is not new gets no second name",
-            ));
+        match &self.beneath {
+            Some(beneath) if !differs.made.contains(from) && self.is_taken(from, &differs)? => {
+                copy(&*beneath.open(from)?, &mut *self.above.create(to)?)?;
+            }
+            _ => self.above.link(from, to)?,
         }
-        self.above.link(from, to)?;
         differs.made.insert(to.to_owned());
         Ok(())
     }
@@ -137,6 +136,20 @@ impl Storage for Overlay {
     fn path(&self, name: &str) -> PathBuf {
         if self.differs().made.contains(name) { self.above.path(name) } else { self.path.join(name) }
     }
+}
+
+/// Bytes copied at once.
+const BLOCK: usize = 1 << 20;
+
+fn copy(from: &dyn Reader, to: &mut dyn FileWriter) -> io::Result<()> {
+    let (bytes, mut at, mut block) = (from.len()?, 0, Vec::new());
+    while at < bytes {
+        block.resize((bytes - at).min(BLOCK as u64) as usize, 0);
+        from.read_exact_at(&mut block, at)?;
+        to.append(&block)?;
+        at += block.len() as u64;
+    }
+    Ok(())
 }
 
 /// The lock of a folder that nobody else has.
@@ -179,8 +192,11 @@ mod tests {
         put(&overlay, "c", b"new too");
         overlay.link("c", "d").expect("linked");
         assert_eq!(overlay.link("c", "b").expect_err("taken").kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(overlay.link("b", "e").expect_err("beneath").kind(), io::ErrorKind::Unsupported);
+        overlay.link("b", "e").expect("copied");
+        assert_eq!((get(&overlay, "e"), get(&*beneath, "e")), (Some(b"stays".to_vec()), None));
+        overlay.remove("e").expect("removed");
         assert_eq!(overlay.link("x", "e").expect_err("missing").kind(), io::ErrorKind::NotFound);
+        assert_eq!(overlay.names().expect("names"), ["a", "b", "c", "d"]);
         overlay.remove("c").expect("removed");
         assert_eq!(overlay.names().expect("names"), ["a", "b", "d"]);
         let seen = ["a", "b", "c", "d"].map(|name| get(&overlay, name));

@@ -27,7 +27,7 @@ pub(super) struct Ran {
     seconds: f64,
 }
 
-/// MethodRuns on the same inputs, each configuration once.
+/// Runs on the same inputs, each configuration once.
 pub(super) struct MethodRuns<'a> {
     pub(super) sources: &'a [Source],
     pub(super) documents: &'a Documents,
@@ -109,7 +109,7 @@ impl MethodRuns<'_> {
         }
     }
 
-    /// MethodRuns a configuration, unless it was run before. Its row says that it cannot be run, whatever the reason but for
+    /// Runs a configuration, unless it was run before. Its row says that it cannot be run, whatever the reason but for
     /// a wish to stop.
     fn run(&mut self, config: &Config) -> Result<std::result::Result<Arc<Ran>, String>> {
         if let Some((_, done)) = self.done.iter().find(|(other, _)| other == config) {

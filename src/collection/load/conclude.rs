@@ -109,6 +109,7 @@ impl Prepared<'_> {
         let mut guarantee = self.guarantee();
         let divide = guarantee.as_mut().map(|guarantee| guarantee as &mut dyn Divide);
         let outcome = diff_clusters(&tables, load, &keep, divide, (&self.progress, &budget))?;
+        self.count_outcome(&outcome);
         let report = self.report(&outcome);
         Ok((outcome, report))
     }
@@ -164,7 +165,8 @@ impl Prepared<'_> {
         Budget::new(self.batch.resources.memory, self.batch.resources.workers)
     }
 
-    fn report(&mut self, outcome: &ClusterDiff) -> Report {
+    /// Counts in the next commit what became of documents and clusters.
+    fn count_outcome(&mut self, outcome: &ClusterDiff) {
         let (tally, counts) = (&self.tally, &mut self.next.counts);
         // What a manifest counts may be wrong; fsck says so.
         let changed =
@@ -173,6 +175,10 @@ impl Prepared<'_> {
         counts.contents = changed(counts.contents, tally.contents);
         counts.ignored_keys = counts.ignored_keys.saturating_add(tally.common_keys.times);
         counts.clusters = changed(counts.clusters, outcome.clusters_changed);
+    }
+
+    fn report(&self, outcome: &ClusterDiff) -> Report {
+        let (tally, counts) = (&self.tally, &self.next.counts);
         Report {
             commit: None,
             load: self.next.load,

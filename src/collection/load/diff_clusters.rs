@@ -89,7 +89,7 @@ pub fn diff_clusters(
     let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
     let outcome = ClusterDiff { added, ..ClusterDiff::default() };
     let (contents, gone) = (Vec::new(), Vec::new());
-    let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone };
+    let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone, ids: 0 };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -138,6 +138,8 @@ struct Diffing<'a> {
     beside: usize,
     /// Documents that are gone, with their ids.
     gone: Vec<(u128, String)>,
+    /// Bytes that their ids take, and those that nobody knew.
+    ids: usize,
 }
 
 impl Diffing<'_> {
@@ -180,9 +182,13 @@ impl Diffing<'_> {
                 (Some(_), Some(_)) => self.outcome.replaced += 1,
                 (Some(_), None) => {
                     self.outcome.removed += 1;
+                    self.ids += name.as_ref().map_or(0, |name| size_of::<(u128, String)>() + name.len());
                     self.gone.extend(name.map(|name| (id, name)));
                 }
-                (None, None) => self.outcome.unknown.extend(name),
+                (None, None) => {
+                    self.ids += name.as_ref().map_or(0, |name| size_of::<String>() + name.len());
+                    self.outcome.unknown.extend(name);
+                }
             }
         }
         Ok(())
@@ -201,10 +207,8 @@ impl Diffing<'_> {
 
     /// Refuses what takes more memory than there is, so many documents of clusters that are looked at included.
     fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
-        let unknown: usize = self.outcome.unknown.iter().map(|id| size_of::<String>() + id.len()).sum();
-        let gone: usize = self.gone.iter().map(|gone| size_of_val(gone) + gone.1.len()).sum();
         let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes();
-        let bytes = held + documents * DOCUMENT + unknown + gone;
+        let bytes = held + documents * DOCUMENT + self.ids;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
 

@@ -56,8 +56,9 @@ pub fn diff_restored(
     (progress, budget): (&Progress, &Budget),
 ) -> Result<RestoredDiff> {
     let (diff, labels) = (RestoredDiff::default(), BTreeSet::new());
+    let (gone, gone_bytes) = (BTreeMap::new(), 0);
     let mut restoring =
-        Restoring { before, after, differing, progress, budget, diff, labels, gone: BTreeMap::new() };
+        Restoring { before, after, differing, progress, budget, diff, labels, gone, gone_bytes };
     restoring.documents()?;
     restoring.contents()?;
     restoring.clusters(divided)?;
@@ -83,8 +84,9 @@ struct Restoring<'a> {
     diff: RestoredDiff,
     /// Components, of either state, of which anything is said.
     labels: BTreeSet<u32>,
-    /// Documents that go, with their ids.
+    /// Documents that go, with their ids, and the bytes that these take.
     gone: BTreeMap<u128, String>,
+    gone_bytes: usize,
 }
 
 impl Restoring<'_> {
@@ -124,7 +126,10 @@ impl Restoring<'_> {
         }
         self.diff.removed += gone.len() as u64;
         let names = newest_documents(self.before, &gone, true)?;
-        self.gone.extend(names.into_iter().map(|(id, member)| (id, member.name)));
+        for (id, Member { name, .. }) in names {
+            self.gone_bytes += size_of::<(u128, String)>() + name.len();
+            self.gone.insert(id, name);
+        }
         for (tables, documents) in [(self.before, was), (self.after, is)] {
             let members = documents.values().filter(|member| member.document.has_content());
             let contents = members.map(|member| member.document.content);
@@ -163,8 +168,7 @@ impl Restoring<'_> {
 
     /// Refuses what takes more memory than there is, so many bytes of documents included.
     fn allow(&self, bytes: u64) -> Result<()> {
-        let gone: usize = self.gone.values().map(|id| size_of::<(u128, String)>() + id.len()).sum();
-        let bytes = bytes + (self.labels.len() * COMPONENT + gone) as u64;
+        let bytes = bytes + (self.labels.len() * COMPONENT + self.gone_bytes) as u64;
         self.budget.allow_whole(Share::Publishing, bytes, "the clusters that a rollback changes")
     }
 

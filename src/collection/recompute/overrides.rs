@@ -15,7 +15,7 @@ pub struct QueryOverrides {
     pub clustering: Option<Clustering>,
 }
 
-/// The configuration of a collection with a overrides laid over it.
+/// The configuration of a collection with overrides laid over it.
 ///
 /// # Errors
 /// [`Error::Config`] if the method has no threshold, if the threshold is below the collection's, or if what the keep

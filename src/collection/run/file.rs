@@ -99,7 +99,7 @@ impl RunFile {
         Ok(words)
     }
 
-    /// All payload of `pages` pages from `first` on, which make up a section of `words` words in pieces of at most
+    /// All payload of the pages from `first` on that make up a section of `words` words in pieces of at most
     /// `piece` a page. The caller has made sure that the file has so many pages.
     pub(in crate::collection) fn load(
         &self,

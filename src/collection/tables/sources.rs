@@ -99,7 +99,7 @@ impl SourceEntry {
         self.open_watched(progress).map_err(|error| lost(self, error))
     }
 
-    /// The same, and [`Error::Interrupted`] if `progress` is stopped.
+    /// [`SourceEntry::open`], and [`Error::Interrupted`] if `progress` is stopped.
     ///
     /// # Errors
     /// Those of [`SourceEntry::open`].

@@ -179,13 +179,10 @@ pub fn may_be_linked(graph: &Graph, sets: &DocumentSets, a: Node, b: Node) -> bo
 
 /// Whether a content is measured as clusters are formed.
 pub fn is_measured(graph: &Graph, node: Node) -> bool {
-    !graph.candidates(node).is_empty()
-        || !graph.later_candidates(node).is_empty()
-        || !graph.hot_groups(node).is_empty()
+    graph.is_candidate(node) || !graph.hot_groups(node).is_empty()
 }
 
 /// Whether contents from a rank on may be linked to an earlier one.
 fn is_needed_from(graph: &Graph, node: Node, rank: usize) -> bool {
-    graph.later_candidates(node).last().is_some_and(|last| *last as usize >= rank)
-        || !graph.hot_groups(node).is_empty()
+    graph.has_later_candidate(node, rank) || !graph.hot_groups(node).is_empty()
 }

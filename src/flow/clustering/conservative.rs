@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::flow::clustering::at_hand::{SetsAtHand, is_measured, shared_if_linked};
 use crate::flow::clustering::by_size::BySize;
+use crate::flow::clustering::earlier_candidates::CandidateStretch;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::one_to_many::OneToMany;
 use crate::flow::document_sets::DocumentSets;
@@ -35,6 +36,7 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<(Vec<Node>, Ha
         shared: HashMap::new(),
         found: Representatives::none(graph),
         new: Representatives::none(graph),
+        candidates: CandidateStretch::default(),
         at_hand: graph.has_unmeasured().then(|| SetsAtHand::none(graph, sets)),
         graph,
         sets,
@@ -42,28 +44,11 @@ pub fn conservative(graph: &Graph, sets: &DocumentSets) -> Result<(Vec<Node>, Ha
     let mut from = 0;
     while from < graph.contents() {
         let end = forming.at_hand_to(from)?;
-        let to = block_end(graph, from, end);
+        let to = forming.block_end(from, end);
         forming.block(&graph.by_rank()[from..to])?;
         from = to;
     }
     Ok((forming.representative, forming.shared))
-}
-
-/// Where a block ends that begins at a rank, at `end` at the latest.
-fn block_end(graph: &Graph, from: usize, end: usize) -> usize {
-    let mut within = 0;
-    let nodes = graph.by_rank()[from..end].iter().take(BLOCK);
-    let fits = |node: &&Node| {
-        within += candidates_from(graph, **node, from as u32).len();
-        **node == graph.by_rank()[from] || within <= WITHIN
-    };
-    from + nodes.take_while(fits).count()
-}
-
-/// The ranks of the candidates of a content that are not before a rank.
-fn candidates_from(graph: &Graph, node: Node, rank: u32) -> &[u32] {
-    let candidates = graph.candidates(node);
-    &candidates[candidates.partition_point(|other| *other < rank)..]
 }
 
 /// Two contents of a block that are linked, the later one first, and what they share.
@@ -80,18 +65,52 @@ struct Forming<'a> {
     found: Representatives<'a>,
     /// Those of the block.
     new: Representatives<'a>,
-    /// The sets of candidates, where these are measured only here.
+    /// The candidates of some contents, where these are measured only here, and the sets to measure them on.
+    candidates: CandidateStretch,
     at_hand: Option<SetsAtHand<'a>>,
 }
 
 impl Forming<'_> {
-    /// Sees to it that the sets of contents from a rank on are at hand, and says to which.
+    /// Sees to it that the candidates and sets of contents from a rank on are at hand, and says to which.
     fn at_hand_to(&mut self, from: usize) -> Result<usize> {
-        let Some(at_hand) = &mut self.at_hand else { return Ok(self.graph.contents()) };
-        if at_hand.end() <= from {
-            at_hand.bring_next()?;
+        let mut end = self.graph.contents();
+        if let Some(candidates) = self.graph.earlier_candidates() {
+            if self.candidates.end() <= from {
+                // Not both are held at once.
+                self.candidates = CandidateStretch::default();
+                self.candidates = candidates.stretch(from)?;
+            }
+            end = end.min(self.candidates.end());
         }
-        Ok(at_hand.end())
+        if let Some(at_hand) = &mut self.at_hand {
+            if at_hand.end() <= from {
+                at_hand.bring_next()?;
+            }
+            end = end.min(at_hand.end());
+        }
+        Ok(end)
+    }
+
+    /// Where a block ends that begins at a rank, at `end` at the latest.
+    fn block_end(&self, from: usize, end: usize) -> usize {
+        let mut within = 0;
+        let ranks = (from as u32..end as u32).take(BLOCK);
+        let fits = |rank: &u32| {
+            within += self.candidates_from(*rank, from as u32).len();
+            *rank as usize == from || within <= WITHIN
+        };
+        from + ranks.take_while(fits).count()
+    }
+
+    /// The ranks of the candidates of a content, told by its own, that come before it.
+    fn candidates_before(&self, rank: u32) -> &[u32] {
+        if self.at_hand.is_some() { self.candidates.of(rank) } else { &[] }
+    }
+
+    /// Those of them that do not come before `start`.
+    fn candidates_from(&self, rank: u32, start: u32) -> &[u32] {
+        let candidates = self.candidates_before(rank);
+        &candidates[candidates.partition_point(|other| *other < start)..]
     }
 
     /// Finds the representatives of contents that stand one behind the other in keep order.
@@ -133,7 +152,8 @@ impl Forming<'_> {
     fn first_before(&self, node: Node, start: u32) -> Result<Option<Linked>> {
         self.sets.context.status.progress.check()?;
         let (mut known, mut one) = (self.linked(node, start), self.one(node));
-        let earlier = self.graph.candidates(node).iter().take_while(|rank| **rank < start);
+        let candidates = self.candidates_before(self.graph.rank(node)).iter();
+        let earlier = candidates.take_while(|rank| **rank < start);
         for other in earlier.map(|rank| self.graph.by_rank()[*rank as usize]) {
             if self.representative[other as usize] == other {
                 let shared = one.shared(other)?;
@@ -150,7 +170,7 @@ impl Forming<'_> {
     fn links_within(&self, undecided: &[Node], start: u32) -> Result<Vec<LinkWithin>> {
         let with_rank = |rank: &u32| undecided.binary_search_by_key(rank, |node| self.graph.rank(*node)).ok();
         let pairs = undecided.iter().flat_map(|node| {
-            let earlier = candidates_from(self.graph, *node, start).iter();
+            let earlier = self.candidates_from(self.graph.rank(*node), start).iter();
             earlier.filter_map(with_rank).map(|at| (*node, undecided[at]))
         });
         let pairs: Vec<(Node, Node)> = pairs.collect();

@@ -9,6 +9,7 @@ use crate::flow::clustering::conservative::conservative;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::transitive::{TransitiveClusters, transitive};
 use crate::flow::document_sets::DocumentSets;
+use crate::flow::memory::spill::Pile;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::findings::{DocumentCluster, Findings, Reason, Removed};
 use crate::flow::results::hot_groups::HotGroup;
@@ -18,16 +19,19 @@ use crate::similarity::{AcceptanceRule, Measure};
 /// Clusters what the workers gathered: links, or candidates that are measured as clusters are formed.
 pub fn form_clusters(
     sets: &DocumentSets,
-    (links, unmeasured): (&[Candidate], Option<Vec<Candidate>>),
+    (links, unmeasured): (&[Candidate], Option<Pile<Candidate>>),
     copies: &[ExactDuplicate],
     hot_groups: Vec<HotGroup>,
 ) -> Result<Findings> {
     let hot_members = hot_groups.iter().map(HotGroup::len).sum();
-    let all = links.len() + unmeasured.as_ref().map_or(0, Vec::len);
+    let clustering = sets.context.config.cluster.clustering;
+    // With a guarantee few are in memory at once.
+    let held = unmeasured.as_ref().filter(|_| clustering == Clustering::Transitive);
+    let all = links.len() + held.map_or(0, Pile::len);
     sets.context.allow_graph(all, hot_members, 0)?;
-    let graph = Graph::new(sets, (links, unmeasured), copies, hot_groups);
+    let graph = Graph::new(sets, (links, unmeasured), copies, hot_groups)?;
     sets.context.allow_graph(all, hot_members, graph.contents())?;
-    let represented = representatives(sets, &graph, sets.context.config.cluster.clustering)?;
+    let represented = representatives(sets, &graph, clustering)?;
     if graph.has_unmeasured() {
         sets.context.status.enter(Stage::Cluster, 0);
     }

@@ -1,10 +1,15 @@
 //! The near-duplicate graph: contents that anything links, in document order, with their links, copies and hot groups.
 
+use crate::config::Clustering;
 use crate::document::Doc;
+use crate::error::Result;
 use crate::flow::clustering::by_size::SizedMember;
+use crate::flow::clustering::earlier_candidates::EarlierCandidates;
+use crate::flow::clustering::node_lists::NodeLists;
+use crate::flow::clustering::unmeasured::Unmeasured;
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::memory::budget::mapped;
-use crate::flow::memory::document_bits::{Ranks, set};
+use crate::flow::memory::document_bits::{Ranks, mark, set};
+use crate::flow::memory::spill::Pile;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::hot_groups::HotGroup;
 
@@ -28,70 +33,28 @@ pub struct Graph {
     protected: Vec<bool>,
 }
 
-/// Candidates that are measured as clusters are formed. Contents are told by their ranks.
-struct Unmeasured {
-    /// Of each content those before it in keep order, ascending.
-    earlier: NodeLists<u32>,
-    /// And those behind it.
-    later: NodeLists<u32>,
-}
-
-impl Unmeasured {
-    fn new(candidates: &[(Node, Node)], rank: &[u32]) -> Unmeasured {
-        let ranks = candidates.iter().map(|(a, b)| {
-            let (of_a, of_b) = (rank[*a as usize], rank[*b as usize]);
-            if of_a < of_b { ((*a, of_a), (*b, of_b)) } else { ((*b, of_b), (*a, of_a)) }
-        });
-        let earlier = ranks.clone().map(|((_, first), (node, _))| (node, first));
-        let later = ranks.map(|((node, _), (_, second))| (node, second));
-        Unmeasured { earlier: NodeLists::new(rank.len(), earlier), later: NodeLists::new(rank.len(), later) }
-    }
-}
-
-/// A list for each node, in one allocation.
-struct NodeLists<T> {
-    starts: Vec<usize>,
-    items: Vec<T>,
-}
-
-impl<T: Ord + std::marker::Copy + Default> NodeLists<T> {
-    /// Sorted lists of the entries, which are gone through twice.
-    fn new(nodes: usize, entries: impl Iterator<Item = (Node, T)> + Clone) -> NodeLists<T> {
-        let mut starts = vec![0; nodes + 1];
-        entries.clone().for_each(|(node, _)| starts[node as usize + 1] += 1);
-        for i in 0..nodes {
-            starts[i + 1] += starts[i];
-        }
-        let mut items = mapped(starts[nodes]);
-        items.resize(starts[nodes], T::default());
-        let mut next = starts.clone();
-        for (node, item) in entries {
-            items[next[node as usize]] = item;
-            next[node as usize] += 1;
-        }
-        starts.windows(2).for_each(|list| items[list[0]..list[1]].sort_unstable());
-        NodeLists { starts, items }
-    }
-
-    fn of(&self, node: Node) -> &[T] {
-        &self.items[self.starts[node as usize]..self.starts[node as usize + 1]]
-    }
-}
-
 impl Graph {
     /// Builds the graph of what a run gathered: its links, and the candidates that were not measured, if that is done as clusters are
     /// formed.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] of a spill file.
     pub fn new(
         sets: &DocumentSets,
-        (links, unmeasured): (&[Candidate], Option<Vec<Candidate>>),
+        (links, unmeasured): (&[Candidate], Option<Pile<Candidate>>),
         copies: &[ExactDuplicate],
         hot_groups: Vec<HotGroup>,
-    ) -> Graph {
+    ) -> Result<Graph> {
         let mut linked = Vec::new();
-        let pairs = links.iter().chain(unmeasured.iter().flatten());
-        let ends = pairs.flat_map(|link| <[Doc; 2]>::from(link.pair.docs()));
+        mark(&mut linked, links);
+        if let Some(candidates) = &unmeasured {
+            candidates.each_slice(|some| {
+                mark(&mut linked, some);
+                Ok(())
+            })?;
+        }
         let firsts = copies.iter().map(|copy| copy.first);
-        for doc in ends.chain(firsts).chain(hot_groups.iter().flat_map(HotGroup::docs).copied()) {
+        for doc in firsts.chain(hot_groups.iter().flat_map(HotGroup::docs).copied()) {
             set(&mut linked, doc);
         }
         let ranks = Ranks::new(linked);
@@ -107,12 +70,6 @@ impl Graph {
             let (a, b) = (node(a), node(b));
             [(a, (b, link.shared)), (b, (a, link.shared))]
         };
-        let ends = |candidates: Vec<Candidate>| {
-            let nodes =
-                candidates.iter().map(|candidate| candidate.pair.docs()).map(|(a, b)| (node(a), node(b)));
-            nodes.collect::<Vec<_>>()
-        };
-        let candidates = unmeasured.map(ends);
         let in_hot_groups = (0..).zip(&hot_groups).flat_map(|(id, hot_group)| {
             hot_group.members().map(move |(doc, limit)| (node(doc), (id, limit)))
         });
@@ -142,8 +99,16 @@ impl Graph {
             docs,
         };
         graph.order_to_keep(sets);
-        graph.candidates = candidates.map(|candidates| Unmeasured::new(&candidates, &graph.rank));
-        graph
+        let rank = |doc: Doc| graph.rank(node(doc));
+        let candidates = unmeasured.map(|candidates| match sets.context.config.cluster.clustering {
+            Clustering::Guarantee => {
+                EarlierCandidates::new(&candidates, graph.contents(), rank, &sets.context.memory)
+                    .map(Unmeasured::InOrder)
+            }
+            Clustering::Transitive => Unmeasured::all(&candidates, node, &graph.rank),
+        });
+        graph.candidates = candidates.transpose()?;
+        Ok(graph)
     }
 
     /// Finds each content's best document under the keep policy, and ranks the contents by it.
@@ -212,14 +177,45 @@ impl Graph {
         self.candidates.is_some()
     }
 
-    /// The ranks, ascending, of the contents before this one in keep order of which it is not known whether they are linked to it.
+    /// The candidates that clusters with a guarantee ask for in keep order.
+    pub fn earlier_candidates(&self) -> Option<&EarlierCandidates> {
+        match &self.candidates {
+            Some(Unmeasured::InOrder(candidates)) => Some(candidates),
+            _ => None,
+        }
+    }
+
+    /// Whether a content has candidates.
+    pub fn is_candidate(&self, node: Node) -> bool {
+        match &self.candidates {
+            Some(Unmeasured::InOrder(candidates)) => candidates.has_any(self.rank(node)),
+            _ => !self.candidates(node).is_empty() || !self.later_candidates(node).is_empty(),
+        }
+    }
+
+    /// Whether a content has a candidate that does not come before `from` in keep order.
+    pub fn has_later_candidate(&self, node: Node, from: usize) -> bool {
+        match &self.candidates {
+            Some(Unmeasured::InOrder(candidates)) => candidates.has_later(self.rank(node), from),
+            _ => self.later_candidates(node).last().is_some_and(|last| *last as usize >= from),
+        }
+    }
+
+    /// The ranks, ascending, of the contents before this one in keep order of which it is not known whether they are linked to it; none
+    /// where [`Graph::earlier_candidates`] has them.
     pub fn candidates(&self, node: Node) -> &[u32] {
-        self.candidates.as_ref().map_or(&[], |candidates| candidates.earlier.of(node))
+        match &self.candidates {
+            Some(Unmeasured::All { earlier, .. }) => earlier.of(node),
+            _ => &[],
+        }
     }
 
     /// The same of the contents behind this one.
-    pub fn later_candidates(&self, node: Node) -> &[u32] {
-        self.candidates.as_ref().map_or(&[], |candidates| candidates.later.of(node))
+    fn later_candidates(&self, node: Node) -> &[u32] {
+        match &self.candidates {
+            Some(Unmeasured::All { later, .. }) => later.of(node),
+            _ => &[],
+        }
     }
 
     /// All contents of which it is not known whether they are linked to this one, in keep order.
@@ -271,21 +267,6 @@ impl Graph {
             };
         }
         None
-    }
-}
-
-impl NodeLists<Doc> {
-    /// From entries that are sorted by node already; items keep their order.
-    fn in_given_order(nodes: usize, entries: impl Iterator<Item = (Node, Doc)>) -> NodeLists<Doc> {
-        let mut lists = NodeLists { starts: vec![0; nodes + 1], items: Vec::new() };
-        for (node, doc) in entries {
-            lists.starts[node as usize + 1] += 1;
-            lists.items.push(doc);
-        }
-        for i in 0..nodes {
-            lists.starts[i + 1] += lists.starts[i];
-        }
-        lists
     }
 }
 

@@ -49,7 +49,7 @@ impl RaisedCounts {
                 _ => {}
             }
         }
-        let graph = Graph::new(sets, (&links, None), &copies, Vec::new());
+        let graph = Graph::new(sets, (&links, None), &copies, Vec::new())?;
         let representative = representatives(sets, &graph, clustering)?.representative;
         let mut removed = vec![0; graph.contents()];
         for (node, _) in removed_docs(sets, &graph, &representative) {

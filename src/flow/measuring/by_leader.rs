@@ -9,7 +9,7 @@ use timely::worker::Worker;
 
 use crate::error::Result;
 use crate::flow::distributed::exchange_all::exchange_all;
-use crate::flow::measuring::portions::{hand_in, mark, may_be_read_in_order, may_be_together, send};
+use crate::flow::measuring::portions::{documents_of, may_be_read_in_order, may_be_together, send};
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
@@ -54,22 +54,17 @@ pub fn leave_to_leader(
     drop(own);
     if worker.index() == 0 {
         run.divided.get_or_init(|| Division::Together);
-        hand_in(run, &candidates.replace(run.context.memory.pile(Share::Candidates)));
+        run.collector.add_unmeasured(candidates.replace(run.context.memory.pile(Share::Candidates)));
     }
     Ok(true)
 }
 
 /// Tells worker 0 of the candidates of this one. Worker 0 is given what all have told.
 fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Result<Vec<OwnCandidates>> {
-    let mut docs = Vec::new();
-    candidates.each_slice(|some| {
-        mark(&mut docs, some);
-        Ok(())
-    })?;
     let own = OwnCandidates {
         may_be_left: may_be_read_in_order(run),
         candidates: candidates.len() as u64,
-        docs: docs.iter().map(|word: &u64| u64::from(word.count_ones())).sum(),
+        docs: documents_of(candidates)? as u64,
     };
     let all: Rc<RefCell<Vec<OwnCandidates>>> = Rc::default();
     let taken = Rc::clone(&all);
@@ -91,10 +86,8 @@ fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Re
 fn may_be_left(run: &RunParts, told: &[OwnCandidates]) -> bool {
     let all = told.iter().map(|told| told.candidates).sum::<u64>();
     let docs = told.iter().map(|told| told.docs).sum::<u64>();
-    let most = run.context.memory.budget.part(Share::Candidates) / size_of::<Candidate>() as u64;
     told.iter().all(|told| told.may_be_left)
         && all * run.context.topology.workers() as u64 > LEFT * docs
-        && all <= most
         && may_be_together(run, all as usize)
 }
 

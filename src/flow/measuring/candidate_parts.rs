@@ -6,67 +6,23 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::Result;
-use crate::flow::memory::spill::SpillFile;
-use crate::flow::records::{Candidate, Pair};
+use crate::flow::memory::lots::Lots;
+use crate::flow::records::Candidate;
 use crate::flow::status::lock;
 
 /// The candidates of a process by the part that they are measured in.
 pub struct CandidateParts {
     /// How many each part has.
     counts: Vec<AtomicU64>,
-    given: Mutex<GivenCandidates>,
+    given: Mutex<Lots<Candidate>>,
     /// The part that is measured next.
     next: AtomicUsize,
-}
-
-/// Candidates that were given: some in memory, the rest on disk.
-struct GivenCandidates {
-    held: Vec<Vec<Candidate>>,
-    /// How many are in memory, and how many may be.
-    len: usize,
-    most: usize,
-    spill: SpillFile,
-    /// For each part its stretches in the spill: first byte, and how many candidates.
-    stretches: Vec<Vec<(u64, usize)>>,
-}
-
-impl GivenCandidates {
-    fn extend(&mut self, part: usize, some: &[Candidate]) -> Result<()> {
-        if self.len + some.len() > self.most {
-            for (held, stretches) in self.held.iter_mut().zip(&mut self.stretches) {
-                if !held.is_empty() {
-                    stretches.push((self.spill.append(held)?, held.len()));
-                    *held = Vec::new();
-                }
-            }
-            self.len = 0;
-        }
-        self.held[part].extend_from_slice(some);
-        self.len += some.len();
-        Ok(())
-    }
-
-    fn take(&mut self, part: usize) -> Result<Vec<Candidate>> {
-        let mut all = std::mem::take(&mut self.held[part]);
-        let spilled: usize = self.stretches[part].iter().map(|(_, count)| count).sum();
-        all.reserve_exact(spilled);
-        let none = Candidate { pair: Pair::new(0, 1), shared: 0 };
-        for (start, count) in std::mem::take(&mut self.stretches[part]) {
-            let held = all.len();
-            all.resize(held + count, none);
-            self.spill.read(start, &mut all[held..])?;
-        }
-        Ok(all)
-    }
 }
 
 impl CandidateParts {
     /// No candidates yet; at most `bytes` of them will be held, give or take one batch.
     pub fn new(many: usize, bytes: u64, scratch: &Path) -> CandidateParts {
-        let most = usize::try_from(bytes).unwrap_or(usize::MAX) / size_of::<Candidate>();
-        let (held, stretches) = (vec![Vec::new(); many], vec![Vec::new(); many]);
-        let given =
-            Mutex::new(GivenCandidates { held, len: 0, most, spill: SpillFile::new(scratch), stretches });
+        let given = Mutex::new(Lots::new(many, bytes, scratch));
         let counts = std::iter::repeat_with(AtomicU64::default).take(many).collect();
         CandidateParts { counts, given, next: AtomicUsize::new(0) }
     }
@@ -81,7 +37,7 @@ impl CandidateParts {
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file.
     pub fn give(&self, part: usize, some: &[Candidate]) -> Result<()> {
-        lock(&self.given).extend(part, some)
+        lock(&self.given).give(part, some)
     }
 
     /// How many candidates the largest parts have, so many of them.
@@ -106,6 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::flow::records::Pair;
 
     proptest! {
         #[test]
@@ -126,11 +83,8 @@ mod tests {
             counts.sort_unstable();
             prop_assert_eq!(parts.largest(1) as usize, counts[3]);
             prop_assert_eq!(parts.largest(2) as usize, counts[2] + counts[3]);
-            for mut want in want {
-                let mut got = parts.take().expect("read").expect("a part");
-                // Those on disk come last.
-                got.sort_unstable_by_key(|candidate| candidate.pair.docs());
-                want.sort_unstable_by_key(|candidate| candidate.pair.docs());
+            for want in want {
+                let got = parts.take().expect("read").expect("a part");
                 prop_assert_eq!(got, want);
             }
             prop_assert!(parts.take().expect("read").is_none());

@@ -49,7 +49,7 @@ pub fn joins_firsts(run: &RunParts) -> bool {
 struct EarlierPartners {
     /// The documents in question, by position.
     docs: Vec<Doc>,
-    starts: Vec<u32>,
+    starts: Vec<usize>,
     earlier: Vec<u32>,
     /// The last document that needs the set of each.
     last: Vec<u32>,
@@ -83,10 +83,10 @@ impl EarlierPartners {
         }
         let (mut next, mut earlier) = (starts.clone(), vec![0; candidates.len()]);
         for (first, later) in candidates.iter().map(ends) {
-            earlier[next[later] as usize] = first;
+            earlier[next[later]] = first;
             next[later] += 1;
         }
-        starts.windows(2).for_each(|list| earlier[list[0] as usize..list[1] as usize].sort_unstable());
+        starts.windows(2).for_each(|list| earlier[list[0]..list[1]].sort_unstable());
         EarlierPartners { docs, starts, earlier, last }
     }
 
@@ -97,7 +97,7 @@ impl EarlierPartners {
         }
         let mut forest = Forest::new(self.docs.len());
         for (number, list) in (0..).zip(self.starts.windows(2)) {
-            for earlier in &self.earlier[list[0] as usize..list[1] as usize] {
+            for earlier in &self.earlier[list[0]..list[1]] {
                 forest.union(*earlier, number);
             }
         }
@@ -110,7 +110,7 @@ impl EarlierPartners {
 
     /// The numbers of the earlier documents that one is to be measured with, ascending.
     fn of(&self, number: usize) -> &[u32] {
-        &self.earlier[self.starts[number] as usize..self.starts[number + 1] as usize]
+        &self.earlier[self.starts[number]..self.starts[number + 1]]
     }
 }
 

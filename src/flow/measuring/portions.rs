@@ -6,15 +6,18 @@ use std::rc::Rc;
 use timely::worker::Worker;
 
 use crate::components::Forest;
+use crate::config::Clustering;
 use crate::document::Doc;
+use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::exchange_all;
 use crate::flow::document_sets::DOCUMENT;
+use crate::flow::measuring::in_order::joins_firsts;
 use crate::flow::measuring_rounds::{
     is_alone, is_first_load, may_be_divided, may_be_measured_later, may_each_read,
 };
 use crate::flow::memory::budget::Share;
-use crate::flow::memory::document_bits::set;
+use crate::flow::memory::document_bits::mark;
 use crate::flow::memory::spill::{Pile, SLICE};
 use crate::flow::records::Candidate;
 use crate::flow::run::{Division, RunParts};
@@ -48,79 +51,94 @@ fn are_apart(run: &RunParts) -> bool {
 
 /// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`may_divide`] says so. Those that
 /// are measured as clusters are formed are handed in.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
 pub fn divide(
     worker: &mut Worker,
     run: &RunParts,
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     has_hot_groups: bool,
-) -> Division {
+) -> Result<Division> {
+    let none = || run.context.memory.pile(Share::Candidates);
     if run.context.topology.workers() == 1 {
-        let (division, _) = decide(run, &candidates.borrow(), has_hot_groups);
+        let (division, _) = decide(run, &candidates.borrow(), has_hot_groups)?;
         if division == Division::Together {
-            hand_in(run, &candidates.borrow());
+            run.collector.add_unmeasured(candidates.replace(none()));
         }
-        return *run.divided.get_or_init(|| division);
+        return Ok(*run.divided.get_or_init(|| division));
     }
-    let own = std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
+    let own = candidates.replace(none());
     send(worker, run, &own, |_| 0, candidates);
     drop(own);
-    let mut all =
-        std::mem::replace(&mut *candidates.borrow_mut(), run.context.memory.pile(Share::Candidates));
-    let mut takers = Vec::new();
+    let (mut all, mut takers) = (candidates.replace(none()), Vec::new());
+    let mut decided = Ok(());
     if worker.index() == 0 {
-        let division;
-        (division, takers) = decide(run, &all, has_hot_groups);
-        if division == Division::Together {
-            hand_in(run, &all);
-            all = run.context.memory.pile(Share::Candidates);
+        match decide(run, &all, has_hot_groups) {
+            Ok((division, of_components)) => {
+                takers = of_components;
+                if division == Division::Together {
+                    run.collector.add_unmeasured(std::mem::replace(&mut all, none()));
+                }
+                let first = run.divided.set(division).is_ok();
+                debug_assert!(first, "candidates are divided once");
+            }
+            Err(error) => decided = Err(error),
         }
-        let first = run.divided.set(division).is_ok();
-        debug_assert!(first, "candidates are divided once");
     }
     let route = move |candidate: &Candidate| {
         let (low, _) = candidate.pair.docs();
         takers.get(low as usize).map_or(u64::from(low), |taker| u64::from(*taker))
     };
     send(worker, run, &all, route, candidates);
-    run.divided.get().copied().unwrap_or(Division::Anyhow)
-}
-
-/// Hands in all candidates of the run, which are in memory, to be measured as clusters are formed.
-pub fn hand_in(run: &RunParts, candidates: &Pile<Candidate>) {
-    let held = candidates.held().expect("whoever decides that they are handed in has seen that they fit");
-    run.collector.add_unmeasured(held.to_vec());
+    decided.map(|()| run.divided.get().copied().unwrap_or(Division::Anyhow))
 }
 
 /// How all candidates are divided, and the worker that takes each document of one; none where each has some.
-fn decide(run: &RunParts, candidates: &Pile<Candidate>, has_hot_groups: bool) -> (Division, Vec<u32>) {
+fn decide(
+    run: &RunParts,
+    candidates: &Pile<Candidate>,
+    has_hot_groups: bool,
+) -> Result<(Division, Vec<u32>)> {
     let (catalogue, workers) = (&run.documents.catalogue, run.context.topology.workers());
+    let together = may_be_together(run, candidates.len()) && is_dense(candidates)?;
     let Some(held) = fits(run, candidates) else {
-        let division = if are_apart(run) { Division::Parts } else { Division::Anyhow };
-        return (division, Vec::new());
+        // Else there may be as many links as candidates.
+        let one_link_each = are_apart(run) && joins_firsts(run) && !has_hot_groups;
+        let many = || !one_link_each && run.context.allow_graph(candidates.len(), 0, 0).is_err();
+        let division = match () {
+            () if together || may_be_together(run, candidates.len()) && many() => Division::Together,
+            () if are_apart(run) => Division::Parts,
+            () => Division::Anyhow,
+        };
+        return Ok((division, Vec::new()));
     };
-    let together = may_be_together(run, held.len()) && is_dense(held);
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
     let components = (are_apart(run) && !(together && has_hot_groups))
         .then(|| take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
-    match components.flatten() {
+    Ok(match components.flatten() {
         Some(takers) => (Division::Components, takers),
         None if together => (Division::Together, Vec::new()),
         None => (Division::Anyhow, Vec::new()),
-    }
+    })
 }
 
 /// Whether so many documents are candidates of each other that most links say nothing: a document joins one that stays.
-fn is_dense(candidates: &[Candidate]) -> bool {
-    let mut docs = Vec::new();
-    mark(&mut docs, candidates);
-    let docs: usize = docs.iter().map(|word: &u64| word.count_ones() as usize).sum();
-    candidates.len() > DENSE * docs
+fn is_dense(candidates: &Pile<Candidate>) -> Result<bool> {
+    Ok(candidates.len() > DENSE * documents_of(candidates)?)
 }
 
-/// Sets the bits of the documents of candidates.
-pub fn mark(docs: &mut Vec<u64>, candidates: &[Candidate]) {
-    let ends = candidates.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
-    ends.for_each(|doc| set(docs, doc));
+/// How many documents candidates have.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] of a spill file.
+pub fn documents_of(candidates: &Pile<Candidate>) -> Result<usize> {
+    let mut docs: Vec<u64> = Vec::new();
+    candidates.each_slice(|some| {
+        mark(&mut docs, some);
+        Ok(())
+    })?;
+    Ok(docs.iter().map(|word| word.count_ones() as usize).sum())
 }
 
 /// Whether so many candidates may be measured as clusters are formed.
@@ -130,7 +148,8 @@ pub fn may_be_together(run: &RunParts, candidates: usize) -> bool {
         && run.documents.ignored().is_none()
         // What stands for a method that counts says of each pair whether it counts enough.
         && !run.context.joins_instead()
-        && run.context.allow_graph(candidates, 0, 0).is_ok()
+        && (run.context.config.cluster.clustering == Clustering::Guarantee
+            || run.context.allow_graph(candidates, 0, 0).is_ok())
 }
 
 /// The candidates, if they are in memory and there is room for what is found out about them.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytemuck::zeroed_vec;
 
 use crate::document::Doc;
+use crate::flow::records::Candidate;
 
 /// A set of documents.
 #[derive(Debug)]
@@ -67,6 +68,12 @@ pub fn set(bits: &mut Vec<u64>, doc: Doc) {
         bits.resize(word + 1, 0);
     }
     bits[word] |= 1 << (doc % 64);
+}
+
+/// Sets the bits of the documents of candidates.
+pub fn mark(bits: &mut Vec<u64>, candidates: &[Candidate]) {
+    let ends = candidates.iter().flat_map(|candidate| <[Doc; 2]>::from(candidate.pair.docs()));
+    ends.for_each(|doc| set(bits, doc));
 }
 
 /// Some of the documents, numbered from 0 on in ascending order: a bit and a half for each

@@ -5,6 +5,7 @@ pub mod budget;
 pub mod candidate_queue;
 pub mod document_bits;
 pub mod live_sets;
+pub mod lots;
 pub mod rounds;
 pub mod sets;
 pub mod spill;

@@ -184,7 +184,7 @@ pub fn count<'scope>(
                     for groups in data.flat_map(|batch| batch.drain(..)).filter(|_| !status.failed()) {
                         sets.record_stored_sizes(groups.stored_sizes.iter().copied());
                         groups.hot.iter().for_each(|doc| *hot_keys.entry(*doc).or_insert(0) += 1);
-                        // KeyGroups are sent once all is read, so the rows of this worker are known.
+                        // Groups are sent once all is read, so the rows of this worker are known.
                         let received = received.get_or_insert_with(|| no_groups(&sets, worker));
                         received.take_in(&groups).unwrap_or_else(|error| status.fail(error));
                     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::document::Doc;
 use crate::flow::context::RunContext;
 use crate::flow::memory::budget::mapped;
+use crate::flow::memory::spill::Pile;
 use crate::flow::records::{Candidate, Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
 use crate::flow::results::hot_groups::HotGroup;
@@ -21,7 +22,7 @@ pub struct Gathered {
     /// Pairs of documents that are linked.
     pub links: Vec<Candidate>,
     /// Candidates that are measured as clusters are formed, if they are: all of the run, and no links then.
-    pub unmeasured: Option<Vec<Candidate>>,
+    pub unmeasured: Option<Pile<Candidate>>,
     /// Documents that are not the first of their text.
     pub copies: Vec<ExactDuplicate>,
     /// Contents under one key, too many to be expanded.
@@ -137,7 +138,7 @@ impl Collector {
     }
 
     /// Hands in all candidates of the run, to be measured as clusters are formed.
-    pub fn add_unmeasured(&self, candidates: Vec<Candidate>) {
+    pub fn add_unmeasured(&self, candidates: Pile<Candidate>) {
         lock(&self.gathered).unmeasured = Some(candidates);
     }
 

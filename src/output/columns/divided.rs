@@ -128,7 +128,10 @@ impl Files<'_, '_> {
         let part = match share.is_whole {
             true => None,
             false => {
-                let path = self.opened()?.1.with_extension("part");
+                let mut path = self.opened()?.1.clone().into_os_string();
+                // Behind the whole name: that of another file may differ from it in what looks like an extension only.
+                path.push(".part");
+                let path = PathBuf::from(path);
                 let group = (share.group, true, self.targets.room);
                 write_rows(self.source, self.chosen, group, &share.rows, &path, self.progress)?;
                 let bytes = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();

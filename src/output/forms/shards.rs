@@ -34,7 +34,7 @@ impl Written {
     }
 }
 
-/// MemberVisitor of one file, or of its parts, which sort as they follow each other.
+/// The shards of one file, or of its parts, which sort as they follow each other.
 pub(super) struct ShardNames<'a> {
     folder: &'a Path,
     name: &'a (String, String),

@@ -12,11 +12,15 @@ pub(super) struct Metered<'a> {
     pub(super) written: u64,
     pub(super) left: u64,
     pub(super) progress: &'a Progress,
+    /// Whether writing it has failed.
+    pub(super) failed: bool,
 }
 
 impl Write for Metered<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.output.write(bytes)?;
+        let written = self.output.write(bytes).inspect_err(|error| {
+            self.failed |= error.kind() != io::ErrorKind::Interrupted;
+        })?;
         self.written += written as u64;
         let step = self.left.min(written as u64);
         self.left -= step;
@@ -25,6 +29,6 @@ impl Write for Metered<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
+        self.output.flush().inspect_err(|_| self.failed = true)
     }
 }

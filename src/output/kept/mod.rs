@@ -236,7 +236,8 @@ impl KeptWriter<'_> {
             if !goes_on {
                 break;
             }
-            bytes = Ok(bytes? + self.work_some(jobs)?);
+            // What fails here is said to the others before any more is begun.
+            bytes = bytes.and_then(|sum| Ok(sum + self.work_some(jobs)?));
         }
         bytes
     }
@@ -451,8 +452,13 @@ impl KeptWriter<'_> {
             Some(0) => Box::new(io::empty()),
             _ => open_decompressed_again(&self.sources[source]).map_err(|e| self.unread(source, e))?,
         };
-        let mut metered =
-            Metered { output, written: 0, left: self.sources[source].bytes, progress: self.progress };
+        let mut metered = Metered {
+            output,
+            written: 0,
+            left: self.sources[source].bytes,
+            progress: self.progress,
+            failed: false,
+        };
         let Source { format, compression, .. } = self.sources[source];
         let mut packer = Packer::with_threads(format, compression, threads, &mut metered).map_err(failed)?;
         if len != Some(0) {

@@ -173,19 +173,22 @@ impl NestedArchives<'_> {
         fate: &mut dyn FnMut(u64) -> MemberFate,
     ) -> Result<u64> {
         let (of, target) = (&self.sources[source], self.target(source));
-        // What the system says is about the file being written, as what is read was read before.
-        let failed = |error: io::Error| match error.raw_os_error() {
-            Some(_) => Error::io(&target, "write", error),
-            None => Error::io(&of.path, "read", error),
-        };
         let output = File::create_new(&target).map_err(|error| Error::io(&target, "create", error))?;
-        let mut metered = Metered { output, written: 0, left: of.bytes, progress: self.progress };
-        let mut packer = Packer::new(of.format, of.compression, &mut metered).map_err(failed)?;
-        rewrite_tar(of, end, fate, &mut packer, self.progress).map_err(failed)?;
-        if self.chosen.side == Side::Removed {
-            packer.write_all(file_end(of.format)).map_err(failed)?;
-        }
-        packer.finish().map_err(failed)?;
+        let mut metered =
+            Metered { output, written: 0, left: of.bytes, progress: self.progress, failed: false };
+        let mut rewrite = || -> io::Result<()> {
+            let mut packer = Packer::new(of.format, of.compression, &mut metered)?;
+            rewrite_tar(of, end, fate, &mut packer, self.progress)?;
+            if self.chosen.side == Side::Removed {
+                packer.write_all(file_end(of.format))?;
+            }
+            packer.finish().map(|_| ())
+        };
+        let rewritten = rewrite();
+        rewritten.map_err(|error| match metered.failed {
+            true => Error::io(&target, "write", error),
+            false => Error::io(&of.path, "read", error),
+        })?;
         self.progress.advance(metered.left);
         Ok(metered.written)
     }

@@ -25,7 +25,11 @@ pub(super) fn matches_of(pattern: &str) -> Result<PatternMatches, PatternError> 
     let mut found = PatternMatches::default();
     let root = if pattern.starts_with('/') { "/" } else { "" };
     found.paths.push(PathBuf::from(root));
-    let components: Vec<&str> = pattern.split('/').filter(|component| !component.is_empty()).collect();
+    let mut components: Vec<&str> = pattern.split('/').filter(|component| !component.is_empty()).collect();
+    // All that is below a folder is meant: its own files, too.
+    if components.last() == Some(&"**") && !pattern.ends_with('/') {
+        components.push("*");
+    }
     for (at, component) in components.iter().enumerate() {
         if *component == "**" && components.get(at + 1) == Some(component) {
             continue;
@@ -206,7 +210,9 @@ mod tests {
             "link/**/a*",
         ] {
             let whole = format!("{}/{pattern}", folder.path().display());
-            let mut expected: Vec<PathBuf> = glob::glob_with(&whole, options)
+            // Of the crate the last `**` stands for folders only.
+            let of_crate = if pattern.ends_with("**") { format!("{whole}/*") } else { whole.clone() };
+            let mut expected: Vec<PathBuf> = glob::glob_with(&of_crate, options)
                 .expect("a pattern")
                 .map(|path| path.expect("read"))
                 .collect();

@@ -96,7 +96,7 @@ struct AskedIds {
     ids: Vec<String>,
 }
 
-/// AskedDocuments to delete.
+/// Documents to delete.
 ///
 /// # Errors
 /// Those of bodies and loads.

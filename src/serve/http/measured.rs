@@ -26,7 +26,7 @@ struct AnswerCounts {
     times: BTreeMap<&'static str, AnswerTimes>,
 }
 
-/// AnswerCounts of answers.
+/// Counts of answers.
 #[derive(Debug, Default)]
 pub(super) struct ServerMetrics(Mutex<AnswerCounts>);
 
@@ -40,7 +40,7 @@ pub(super) struct Gauges {
 }
 
 impl ServerMetrics {
-    /// AnswerCounts an answer.
+    /// Counts an answer.
     pub(super) fn add(&self, route: &'static str, status: u16, time: Duration) {
         let seconds = time.as_secs_f64();
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,7 +47,7 @@ pub struct EarlierKeys {
 /// The lists of epochs and workers, each ascending.
 #[derive(Debug, Default)]
 struct BroughtLists {
-    lists: Vec<Vec<u64>>,
+    lists: Vec<Arc<[u64]>>,
     bytes: u64,
     /// Whether one did not fit: then any key may be among them.
     overflown: bool,
@@ -70,7 +70,13 @@ impl EarlierKeys {
         if self.most == 0 || kept.overflown {
             return None;
         }
-        let mut places = kept.places(halves, lists);
+        let (Some(first), Some(last)) = (halves.first(), halves.last()) else { return Some(Vec::new()) };
+        // Most lists are of another range of keys. Others look theirs up meanwhile.
+        let meets = |list: &&Arc<[u64]>| list.first() <= Some(last) && list.last() >= Some(first);
+        let lists: Vec<Arc<[u64]>> = kept.lists.iter().take(lists).filter(meets).cloned().collect();
+        drop(kept);
+        let mut places = Vec::new();
+        lists.iter().for_each(|list| add_places(halves, list, &mut places));
         places.sort_unstable();
         places.dedup();
         Some(places)
@@ -83,25 +89,20 @@ impl EarlierKeys {
         if kept.bytes > self.most {
             (kept.lists, kept.overflown) = (Vec::new(), true);
         } else {
-            kept.lists.push(halves.to_vec());
+            kept.lists.push(halves.into());
         }
     }
 }
 
-impl BroughtLists {
-    /// The places of those of ascending words that are in one of the first `lists`.
-    fn places(&self, first: &[u64], lists: usize) -> Vec<usize> {
-        let mut places = Vec::new();
-        for list in self.lists.iter().take(lists) {
-            let mut rest = &list[..];
-            for (at, word) in first.iter().enumerate() {
-                // Lists of one range are about as long, so that the next one is near.
-                let passed = rest.iter().take_while(|other| *other < word).count();
-                rest = &rest[passed..];
-                places.extend((rest.first() == Some(word)).then_some(at));
-            }
-        }
-        places
+/// Adds the places of those of ascending words that are in an ascending list.
+fn add_places(words: &[u64], list: &[u64], places: &mut Vec<usize>) {
+    let Some(first) = words.first() else { return };
+    let mut rest = &list[list.partition_point(|other| other < first)..];
+    for (at, word) in words.iter().enumerate() {
+        // Lists of one range are about as long, so that the next one is near.
+        let passed = rest.iter().take_while(|other| *other < word).count();
+        rest = &rest[passed..];
+        places.extend((rest.first() == Some(word)).then_some(at));
     }
 }
 

@@ -37,23 +37,23 @@ pub struct LoadNumbers {
 pub struct Delta {
     /// Documents, with id and value; by digest of the id.
     pub documents: Vec<(Document, String, String)>,
-    /// TouchedContents with their number of documents and label.
+    /// Contents with their number of documents and label.
     pub contents: Vec<(Doc, (u32, u32))>,
-    /// TouchedContents that no document has any more.
+    /// Contents that no document has any more.
     pub dead: Vec<Doc>,
-    /// TouchedContents by digest; [`crate::document::NO_DOC`] for what is gone.
+    /// Contents by digest; [`crate::document::NO_DOC`] for what is gone.
     pub digests: Vec<(u128, Doc)>,
     /// Documents of contents.
     pub members: Vec<((Doc, u128), bool)>,
     /// Links, both ways.
     pub links: Vec<((Doc, Doc), u32)>,
-    /// TouchedContents of components.
+    /// Contents of components.
     pub components: Vec<((u32, Doc), bool)>,
     /// Documents that an earlier epoch of the same load had changed already.
     pub superseded: u64,
     /// Those of them that another process keeps as it read them.
     pub replaced_elsewhere: u64,
-    /// TouchedContents that came, and that went.
+    /// Contents that came, and that went.
     pub contents_changed: (u64, u64),
     /// The first label that is not used.
     pub next_label: u32,

@@ -6,11 +6,9 @@ use std::fmt::Write;
 use encoding_rs::Encoding;
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::{Addr, Address, DateTime, Message, MessageParser as Messages};
-use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::document::Position;
-use crate::read::BOM;
 use crate::read::codec::{Describer, Parser};
 use crate::read::date::{Day, day};
 use crate::read::field::Fields;
@@ -18,6 +16,7 @@ use crate::read::payload::{ShownText, text_of_set};
 use crate::read::record::{Record, Refusal, Value, observe};
 
 use super::enriched::enriched_text;
+use super::envelope::{begin_of_body, message_within, with_line_feeds};
 use super::media::{ListKind, Media, PartHead};
 use super::parts::{MailPart, MailParts};
 use super::quotes::without_quotes;
@@ -141,7 +140,7 @@ impl Parser for MessageParser {
         let no_message = || Refusal::Malformed("this is no message: it has no headers".to_owned());
         check_parts(raw)?;
         let bytes = with_line_feeds(raw);
-        let bytes = without_from_line(&bytes);
+        let bytes = message_within(&bytes)?;
         let message = &Messages::default().parse_headers(bytes).ok_or_else(no_message)?;
         let Some(last) = message.headers().last() else { return Err(no_message()) };
         let head = PartHead::of(message.parts.first(), ListKind::Other);
@@ -183,7 +182,8 @@ pub(super) struct MessageDescriber;
 impl Describer for MessageDescriber {
     fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
         let bytes = with_line_feeds(record.raw);
-        let Some(message) = Messages::default().parse_headers(without_from_line(&bytes)) else { return };
+        let Ok(bytes) = message_within(&bytes) else { return };
+        let Some(message) = Messages::default().parse_headers(bytes) else { return };
         let from = message.from().and_then(address).unwrap_or_default();
         let to = message.to().and_then(address).unwrap_or_default();
         let date = message.date().map(DateTime::to_rfc3339).unwrap_or_default();
@@ -200,33 +200,6 @@ fn address(all: &Address<'_>) -> Option<String> {
         (name, address) => name.or(address).map(str::to_owned),
     };
     Some(all.iter().filter_map(one).collect::<Vec<_>>().join(", ")).filter(|all| !all.is_empty())
-}
-
-/// A message without the line that an mbox puts before it.
-fn without_from_line(raw: &[u8]) -> &[u8] {
-    let begin = raw.strip_prefix(BOM).unwrap_or(raw).trim_ascii_start();
-    let behind = begin.strip_prefix(b"From ").and_then(|rest| Some(&rest[memchr(b'\n', rest)? + 1..]));
-    behind.unwrap_or(raw)
-}
-
-/// A message with lines that end as all others do: those of an old Macintosh end with a carriage return.
-pub(super) fn with_line_feeds(message: &[u8]) -> Cow<'_, [u8]> {
-    if memchr(b'\n', message).is_some() || memchr(b'\r', message).is_none() {
-        return Cow::Borrowed(message);
-    }
-    Cow::Owned(message.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect())
-}
-
-/// Where the body of a message begins whose last header ends at `at`: behind a blank line.
-fn begin_of_body(message: &[u8], mut at: usize) -> usize {
-    while let Some(length) = memchr(b'\n', &message[at..]) {
-        let is_blank = message[at..at + length].trim_ascii().is_empty();
-        at += length + 1;
-        if is_blank {
-            return at;
-        }
-    }
-    message.len()
 }
 
 /// A field of a message: its id, its date, or what a header of that name says.

@@ -1,6 +1,7 @@
 //! Mail: one message a file, as `.eml` files and Maildir have them, or mbox with one message behind the other.
 
 mod enriched;
+mod envelope;
 mod mbox;
 mod media;
 mod message;
@@ -25,8 +26,9 @@ use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{StretchSplitter, cuts, next_cut};
 use crate::read::windowed::{Numbers, Windowed};
+use envelope::{counted_message, with_line_feeds};
 use mbox::MessageEnds;
-use message::{MessageDescriber, MessageParser, with_line_feeds};
+use message::{MessageDescriber, MessageParser};
 
 /// The numbers of the formats on disk.
 pub(super) const CODES: [u8; 2] = [7, 8];
@@ -49,10 +51,11 @@ pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
 
 /// Whether a file is one message.
 pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
+    let content = counted_message(head.content()).map_or(head.content(), |(_, message)| message);
     let certainty = match head.extension() {
-        Some("eml") if !head.is_binary() => Certainty::Named,
-        _ if head.is_in_maildir() && count_signs(head.content()).is_some() => Certainty::Named,
-        _ if signs(head.content()) > 2 => Certainty::Likely,
+        Some("eml" | "emlx") if !head.is_binary() => Certainty::Named,
+        _ if head.is_in_maildir() && count_signs(content).is_some() => Certainty::Named,
+        _ if signs(content) > 2 => Certainty::Likely,
         _ => return None,
     };
     Some((certainty, Format::Message))

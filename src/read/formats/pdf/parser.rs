@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
+use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::frames::{PdfFault, PdfQuestion, PdfText};
@@ -15,6 +16,9 @@ use crate::read::codec::Parser;
 use crate::read::field::Fields;
 use crate::read::formats::properties::FileProperties;
 use crate::read::record::{Record, Refusal};
+
+/// Bytes at the end of a PDF in which the mark of its end stands.
+const END_WITHIN: usize = 1024;
 
 /// How long reading a PDF may take.
 #[derive(Clone, Copy)]
@@ -67,6 +71,9 @@ impl PdfParser {
         match asked(&self.fields.room, &inquiry)? {
             PdfReply::Said(said) => Ok(Weighed::Said(said)),
             PdfReply::Long(length) => Ok(Weighed::Long(length)),
+            PdfReply::Refused(PdfFault::NoText) if is_cut(pdf) => {
+                Err(Refusal::Malformed("a PDF that is cut: what is left of it has no text".to_owned()))
+            }
             PdfReply::Refused(fault) => Err(refusal(fault, most)),
         }
     }
@@ -148,6 +155,11 @@ fn asked(room: &RecordRoom, inquiry: &PdfInquiry<'_>) -> Result<PdfReply, Refusa
             not(format!("reading it took more than {} of computing", counted(time.as_secs(), "second")))
         }
     }
+}
+
+/// Whether the end of a PDF is missing: readers look for its mark in so many of the last bytes.
+fn is_cut(pdf: &[u8]) -> bool {
+    memmem::rfind(&pdf[pdf.len().saturating_sub(END_WITHIN)..], b"%%EOF").is_none()
 }
 
 /// The refusal of a PDF, of which a text may have `most` bytes.
