@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use alike::collection::Writer;
+use alike::config::Config;
 use alike::storage::{Local, Storage};
 use serde_json::{Value, json};
 
@@ -419,6 +420,85 @@ fn another_configuration_is_refused() {
     dir.alike("load c in.jsonl --ngram 4", None).code(2).says("text.ngram is 3, not 4");
     dir.alike("load c in.jsonl --keep longest", None).code(2).says("cluster.keep");
     dir.alike("load c in.jsonl --preset web", None).code(2).says("threshold").says("0.8").says("0.9");
+}
+
+/// Whether its first load was killed before anything was read, or found no document: what was said of the collection holds.
+#[test]
+fn a_first_load_without_documents_fixes_the_configuration() {
+    let dir = Dir::new();
+    dir.write("none.jsonl", "");
+    dir.write("gone.jsonl", r#"{"op": "delete", "id": "a"}"#);
+    dir.write("in.jsonl", line("a", "x"));
+    let info = |name: &str| {
+        let info = dir.alike(&format!("info {name} --json"), None).ok().stdout;
+        let info: Value = serde_json::from_str(&info).unwrap();
+        [info["configuration"]["threshold"].clone(), info["store_text"].clone()]
+    };
+    for name in ["none", "gone"] {
+        dir.alike(&format!("load {name} {name}.jsonl --threshold 0.5 --store-text"), None).ok();
+        assert_eq!(info(name), [json!(0.5), json!(true)]);
+        dir.alike(&format!("load {name} in.jsonl --threshold 0.7"), None)
+            .code(2)
+            .says("threshold is 0.5, not 0.7");
+        dir.alike(&format!("load {name} {name}.jsonl"), None).ok();
+        dir.alike(&format!("load {name} in.jsonl"), None).ok().says("1 added");
+        assert_eq!(info(name), [json!(0.5), json!(true)]);
+        dir.alike(&format!("fsck {name}"), None).ok();
+    }
+    let created = |name: &str| {
+        let storage = Arc::new(Local::create(&dir.join(name)).unwrap()) as Arc<dyn Storage>;
+        let config = Config { threshold: "0.5".parse().unwrap(), ..Config::default() };
+        drop(Writer::create(&storage, config, true).unwrap());
+    };
+    created("killed");
+    dir.alike("load killed in.jsonl", None).ok();
+    assert_eq!(info("killed"), [json!(0.5), json!(true)]);
+    // Another one may still be said.
+    created("other");
+    dir.alike("load other in.jsonl --threshold 0.7", None).ok();
+    assert_eq!(info("other"), [json!(0.7), json!(false)]);
+}
+
+#[test]
+fn whoever_waits_loads_into_what_another_process_makes() {
+    let dir = Dir::new();
+    for at in 0..6 {
+        dir.write(&format!("{at}.jsonl"), line(&at.to_string(), &words(at * 1000, 100)));
+    }
+    std::thread::scope(|scope| {
+        let load = |at: usize| dir.alike(&format!("load c {at}.jsonl -w 1 --wait 60"), None);
+        let loads: Vec<_> = (0..6).map(|at| scope.spawn(move || load(at))).collect();
+        loads.into_iter().for_each(|load| drop(load.join().unwrap().ok()));
+    });
+    assert_eq!((ids(&dir).len(), commit(&dir)), (6, json!(6)));
+}
+
+/// A dry run has no lock: it sees the last commit, whatever is committed meanwhile.
+#[test]
+fn dry_runs_beside_loads_see_a_commit() {
+    let dir = made();
+    dir.write("new.jsonl", line("new", &words(5000, 100)));
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for at in 0..30 {
+                dir.write(&format!("{at}.jsonl"), line(&at.to_string(), &words(at * 1000, 100)));
+                dir.alike(&format!("load c {at}.jsonl -w 1"), None).ok();
+            }
+            over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        while !over.load(std::sync::atomic::Ordering::Relaxed) {
+            dir.alike("load c new.jsonl --dry-run -w 1", None).ok().says("1 added");
+        }
+    });
+    dir.alike("copy c copy", None).ok();
+    for line in ["load copy new.jsonl", "delete copy --ids -", "rollback copy --to 31"] {
+        dir.alike(&format!("{line} --dry-run"), Some(b"a\n")).ok();
+    }
+    dir.alike("copy c c/within", None).code(2).says("within the collection");
+    dir.alike("clusters c --at 99", None).code(2).says("there is no commit 99; the last one is 31");
+    std::os::unix::fs::symlink("nowhere", dir.join("link")).unwrap();
+    dir.alike("load link new.jsonl", None).code(4).says("it is a link that leads nowhere");
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub(crate) struct HostArgs {
     pub(crate) hosts: Option<PathBuf>,
     /// Number of processes [env: ALIKE_PROCESSES] [default: all addresses of the file]
     ///
-    /// Without a file all processes run on this machine, at the ports 2101, 2102 and so on.
+    /// Without a file all processes run on this machine, at the ports 2101, 2102 and so on; `alike launch` takes free ones.
     #[arg(short = 'n', long, value_name = "N", hide_short_help = true, help_heading = "Many processes")]
     pub(crate) processes: Option<usize>,
     /// File with the shared secret of the processes, at least 16 bytes; - reads a line of standard input

@@ -63,6 +63,8 @@ fn plan(args: &LaunchArgs) -> Result<LaunchPlan> {
             "--ssh starts a process on each host of a file; name it with --hosts FILE",
         ));
     }
+    // Another job of this machine may be about to take the usual ones.
+    let hosts = if named || hosts.len() == 1 { hosts } else { free_addresses(hosts.len())? };
     let reach = if args.ssh { Some(Reach::new(args.ssh_command.as_deref())?) } else { None };
     let secret = match secret::find(&args.hosts, &environment, &warn)? {
         None if hosts.len() == 1 || args.hosts.insecure => None,
@@ -102,6 +104,17 @@ fn plan(args: &LaunchArgs) -> Result<LaunchPlan> {
     Ok(LaunchPlan { hosts, secret, program, folder, words, reach, terminal, metrics })
 }
 
+/// So many addresses of this machine that nobody has.
+fn free_addresses(count: usize) -> Result<Vec<String>> {
+    let free = || -> io::Result<Vec<String>> {
+        // All are held until the last is known, so that none is given twice.
+        let held: Vec<TcpListener> =
+            (0..count).map(|_| TcpListener::bind(("localhost", 0))).collect::<io::Result<_>>()?;
+        held.iter().map(|held| Ok(format!("localhost:{}", held.local_addr()?.port()))).collect()
+    };
+    free().map_err(|error| Error::config(format!("no ports of this machine for {count} processes: {error}")))
+}
+
 /// How long an address that is taken is tried again: whoever had it may be ending.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -134,12 +147,18 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
         ("--json-progress", args.talk.json_progress),
         ("--insecure", args.hosts.insecure),
     ];
-    let passed: Vec<OsString> =
-        passed.iter().filter(|(_, given)| *given).map(|(flag, _)| OsString::from(flag)).collect();
     // Options stand behind all names of a command.
     let command = definition();
     let named = words.first().and_then(|name| command.find_subcommand(name));
     let names = if named.is_some_and(clap::Command::has_subcommands) { 2 } else { 1 }.min(words.len());
+    let within = named.and_then(|named| words.get(1).and_then(|name| named.find_subcommand(name)));
+    // What a command does not take is no reason that it cannot run so.
+    let takes = |flag: &str| {
+        let mut options = within.or(named).into_iter().flat_map(clap::Command::get_arguments);
+        options.any(|option| option.get_long() == flag.strip_prefix("--"))
+    };
+    let passed = passed.iter().filter(|(flag, given)| *given && takes(flag));
+    let passed: Vec<OsString> = passed.map(|(flag, _)| OsString::from(flag)).collect();
     words.splice(names..names, passed);
     let line = [OsString::from("alike")].into_iter().chain(words.iter().cloned());
     let line = CommandLine::parse(&line.collect::<Vec<_>>()).map_err(|error| {
@@ -150,8 +169,8 @@ pub(crate) fn subcommand(args: &LaunchArgs) -> Result<Vec<OsString>> {
     let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     let Some(processes) = line.command.processes() else {
         return Err(Error::config(format!(
-            "alike {name} does not run as many processes; dedup, passages, decontaminate, load, delete, compact, \
-             recluster and lexicon build do"
+            "alike {name} does not run as many processes; dedup, passages, repetition, decontaminate, load, delete, \
+             compact, rollback, recluster and lexicon build do"
         )));
     };
     if let Some(flag) = of_the_launcher(processes, args.hosts.insecure) {

@@ -473,7 +473,8 @@ fn memory(text: &str, workers: usize) -> Result<u64> {
 
 /// The bytes of an epoch that were asked for.
 pub(crate) fn epoch(asked: Option<&str>) -> Result<Option<u64>> {
-    let bytes = asked.map(parse_size).transpose()?;
+    let size = |text| parse_size(text).map_err(|error| Error::config(format!("--epoch: {error}")));
+    let bytes = asked.map(size).transpose()?;
     match bytes.filter(|bytes| *bytes < LEAST_EPOCH) {
         Some(bytes) => Err(Error::config(format!(
             "--epoch: {bytes} bytes are less than {LEAST_EPOCH}; give a size with its unit, like 64M"

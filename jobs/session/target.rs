@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Manifest, Writer};
+use alike::collection::{Manifest, Snapshot, Writer, newest};
 use alike::config::{Clustering, Config, Fold, JoinMeasure, Rule};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
@@ -35,23 +35,31 @@ pub(crate) struct CreateOptions<'a> {
 pub(crate) enum Target {
     /// A collection that is there.
     There(Box<Writer>),
-    /// A collection that no load has gone to: its first one was killed, and this one asks for something else.
+    /// A collection that no load has gone to: its first one was killed, and this one says something else.
     Anew { writer: Box<Writer>, config: Box<Config>, store_text: bool },
     /// Nothing is there yet.
     New { at: PlaceArgs, above: Option<PathBuf>, config: Box<Config>, store_text: bool },
 }
 
-/// The folder of a collection that is there, as a load changes it. In a dry run all that it writes goes to the folder
-/// `above`.
-pub(crate) fn opened(
-    at: &PlaceArgs,
-    above: Option<&Path>,
-    peers: Option<&Peers>,
-) -> Result<Arc<dyn Storage>> {
-    let there = reach(at, peers)?;
-    match above {
-        Some(above) => Ok(Arc::new(Overlay::new(Some(there), &at.collection, above)?)),
-        None => Ok(there),
+/// How often a dry run looks again when others commit while it opens the collection.
+const ATTEMPTS: usize = 20;
+
+/// A collection that is there, opened for what changes it. In a dry run all that is written goes to the folder `above`, and others may
+/// write to the collection meanwhile.
+pub(crate) fn opened(at: &PlaceArgs, above: Option<&Path>, peers: Option<&Peers>) -> Result<Writer> {
+    let Some(above) = above else { return Writer::open(&reach(at, peers)?) };
+    let mut attempt = 0;
+    loop {
+        let there = reach(at, peers)?;
+        let commit = newest(&*there)?;
+        // What an attempt has written is in no other's way.
+        let folder = above.join(attempt.to_string());
+        let seen: Arc<dyn Storage> =
+            Arc::new(Overlay::new(Some(Arc::clone(&there)), &at.collection, &folder)?);
+        match Writer::open(&seen) {
+            Err(_) if attempt < ATTEMPTS && newest(&*there)? != commit => attempt += 1,
+            opened => return opened,
+        }
     }
 }
 
@@ -65,14 +73,10 @@ impl Target {
         peers: Option<&Peers>,
     ) -> Result<Target> {
         let (collection, store_text) = (&at.collection, asked.store_text);
-        match opened(at, above.as_deref(), peers).and_then(|storage| Writer::open(&storage)) {
-            Ok(writer) if writer.is_unused() => {
-                let config = first(asked)?;
-                let manifest = writer.snapshot().manifest();
-                Ok(match config == manifest.config && store_text == manifest.store_text {
-                    true => Target::There(Box::new(writer)),
-                    false => Target::Anew { writer: Box::new(writer), config: Box::new(config), store_text },
-                })
+        match opened(at, above.as_deref(), peers) {
+            Ok(writer) if writer.is_unused() && check_same(writer.snapshot().manifest(), asked).is_err() => {
+                let config = Box::new(first(asked)?);
+                Ok(Target::Anew { writer: Box::new(writer), config, store_text })
             }
             Ok(writer) => {
                 let same = check_same(writer.snapshot().manifest(), asked);
@@ -116,7 +120,12 @@ impl Target {
                     Some(above) => Arc::new(Overlay::new(None, &at.collection, &above)?),
                     None => scattered(Arc::new(Local::create(&at.collection)?), &at, peers),
                 };
-                Ok((Writer::create(&storage, *config, store_text)?, true))
+                let created = Writer::create(&storage, *config, store_text);
+                // Nothing was there shortly before.
+                let overtaken = |_: &Snapshot| Error::Locked(at.collection.clone());
+                let writer =
+                    created.map_err(|error| Snapshot::open(&storage).as_ref().map_or(error, overtaken))?;
+                Ok((writer, true))
             }
         }
     }

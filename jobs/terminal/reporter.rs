@@ -70,7 +70,11 @@ impl<'a> Reporter<'a> {
             }
         }
         for (first, count) in reasons {
-            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+            let more = if count > 1 {
+                format!(" ({} like it)", counted(count - 1, "more record"))
+            } else {
+                String::new()
+            };
             self.line(&format!("refused: {first}{more}"));
         }
         if others > 0 {

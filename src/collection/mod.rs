@@ -35,7 +35,7 @@ pub use commit::retained::at::{CommitAt, RetainedCommits};
 pub use commit::retained::policy::Retain;
 pub use commit::run_entry::RunEntry;
 pub use commit::sealed::FORMAT;
-pub use commit::snapshot::Snapshot;
+pub use commit::snapshot::{Snapshot, newest};
 pub use commit::tally::{Ignored, LoadTally};
 pub use commit::writer::Writer;
 pub use distributed::protocol::release_followers;

@@ -41,6 +41,7 @@ impl Local {
     pub fn open(path: &Path) -> Result<Local> {
         let refused = |reason: &str| Error::NotACollection(path.to_path_buf(), reason.to_owned());
         let failed = |e: io::Error| match e.kind() {
+            io::ErrorKind::NotFound if path.is_symlink() => refused("it is a link that leads nowhere"),
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => refused("there is no such folder"),
             _ => Error::io(path, "open", e),
         };

@@ -9,7 +9,7 @@ use super::{FileWriter, Local, Lock, Reader, Storage, check};
 use crate::error::Result;
 
 /// What would become of a folder, for trying out what is not to be done. It is a reader of the folder beneath: it takes
-/// no lock there, and sees what others do to it.
+/// no lock there. Until anything is written it sees what others do to that; then it has the files that it had, and no others.
 #[derive(Debug)]
 pub struct Overlay {
     /// The folder that stays as it is; none if there is none yet.
@@ -24,6 +24,8 @@ pub struct Overlay {
 /// How the folder that is seen differs from that beneath.
 #[derive(Debug, Default)]
 struct Differs {
+    /// The files that were beneath when anything was written for the first time.
+    beneath: Option<Vec<String>>,
     /// Files that are above.
     made: BTreeSet<String>,
     /// Files beneath that are gone.
@@ -45,9 +47,22 @@ impl Overlay {
         self.differs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same for who writes something.
+    fn to_differ(&self) -> io::Result<MutexGuard<'_, Differs>> {
+        let mut differs = self.differs();
+        if differs.beneath.is_none() {
+            differs.beneath = Some(self.names_beneath()?);
+        }
+        Ok(differs)
+    }
+
+    fn names_beneath(&self) -> io::Result<Vec<String>> {
+        self.beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.names())
+    }
+
     /// The names of the folder beneath that are not gone.
     fn left_beneath(&self, differs: &Differs) -> io::Result<Vec<String>> {
-        let mut names = self.beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.names())?;
+        let mut names = differs.beneath.clone().map_or_else(|| self.names_beneath(), Ok)?;
         names.retain(|name| !differs.removed.contains(name));
         Ok(names)
     }
@@ -73,7 +88,7 @@ impl Storage for Overlay {
 
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         check(name)?;
-        let mut differs = self.differs();
+        let mut differs = self.to_differ()?;
         if self.is_taken(name, &differs)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -85,9 +100,11 @@ impl Storage for Overlay {
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
         check(name)?;
         let differs = self.differs();
+        let is_known =
+            || differs.beneath.as_ref().is_none_or(|names| names.iter().any(|known| known == name));
         match &self.beneath {
             _ if differs.made.contains(name) => self.above.open(name),
-            Some(beneath) if !differs.removed.contains(name) => beneath.open(name),
+            Some(beneath) if !differs.removed.contains(name) && is_known() => beneath.open(name),
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -95,7 +112,7 @@ impl Storage for Overlay {
     /// A second name for a file beneath is that of a copy.
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         check(from).and_then(|()| check(to))?;
-        let mut differs = self.differs();
+        let mut differs = self.to_differ()?;
         if self.is_taken(to, &differs)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
@@ -111,7 +128,7 @@ impl Storage for Overlay {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         check(name)?;
-        let mut differs = self.differs();
+        let mut differs = self.to_differ()?;
         if differs.made.contains(name) {
             self.above.remove(name)?;
             differs.made.remove(name);
@@ -131,6 +148,10 @@ impl Storage for Overlay {
     /// Nobody else sees what is written here.
     fn lock(&self) -> io::Result<Option<Box<dyn Lock>>> {
         Ok(Some(Box::new(OverlayLock)))
+    }
+
+    fn is_scattered(&self) -> bool {
+        self.beneath.as_ref().is_some_and(|beneath| beneath.is_scattered())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -207,6 +228,31 @@ mod tests {
         assert_eq!(overlay.path("b"), path.join("b"));
         assert!(!path.join("lock").exists() && overlay.lock().expect("asked").is_some());
         assert!(!path.join("lock").exists());
+    }
+
+    #[test]
+    fn whoever_writes_sees_no_more_of_what_others_do_beneath() {
+        let root = tempfile::tempdir().expect("a folder");
+        let beneath: Arc<dyn Storage> = Arc::new(Local::create(&root.path().join("c")).expect("created"));
+        put(&*beneath, "a", b"old");
+        let overlay =
+            Overlay::new(Some(Arc::clone(&beneath)), &root.path().join("c"), &root.path().join("above"));
+        let overlay = overlay.expect("laid");
+        put(&*beneath, "b", b"seen");
+        assert_eq!(overlay.names().expect("names"), ["a", "b"]);
+        put(&overlay, "d", b"new");
+        put(&*beneath, "c", b"unseen");
+        beneath.remove("a").expect("removed");
+        assert_eq!(
+            (overlay.names().expect("names"), get(&overlay, "c")),
+            (vec!["a".into(), "b".into(), "d".into()], None)
+        );
+        overlay.remove("a").expect("removed");
+        put(&overlay, "c", b"its own");
+        assert_eq!(
+            (get(&overlay, "c"), get(&*beneath, "c")),
+            (Some(b"its own".to_vec()), Some(b"unseen".to_vec()))
+        );
     }
 
     #[test]

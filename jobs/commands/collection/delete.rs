@@ -60,7 +60,7 @@ impl PreparedDelete {
     fn new(args: &DeleteArgs, peers: Option<&Peers>, progress: &Progress) -> Result<PreparedDelete> {
         let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
         let above = args.change.dry_run.then(|| scratch.path().join(ABOVE));
-        let open = || Writer::open(&opened(&args.at, above.as_deref(), peers)?);
+        let open = || opened(&args.at, above.as_deref(), peers);
         let writer = patiently(args.change.wait, &args.change.report.talk, progress, open)?;
         let field = &writer.snapshot().manifest().config.input.id_field;
         let any = deletions(&args.ids, field, &scratch.path().join(IDS))?;

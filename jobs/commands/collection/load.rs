@@ -27,7 +27,7 @@ use crate::session::commit::{
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::load_report::{AgainstReport, report_load};
 use crate::session::options::{Machine, components, epoch};
-use crate::session::target::{CreateOptions, Target};
+use crate::session::target::{CreateOptions, Target, differences};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
 
@@ -89,7 +89,7 @@ fn load(
     let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
     let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;
-    let (mut writer, new) = target.writer(peers.as_deref())?;
+    let (mut writer, new) = made(target, &find, (args, peers.as_deref(), progress))?;
     let resources = machine.resources(scratch.path(), peers);
     let held = protected.hold(args, &writer, lexicon.clone(), resources.clone(), progress);
     let done = held.and_then(|left_out| {
@@ -119,6 +119,27 @@ fn load(
         }
         done => done,
     }
+}
+
+/// The collection, made if it has to be; whether it was. Another process may have made it since it was looked for.
+fn made(
+    target: Target,
+    find: &dyn Fn() -> Result<Target>,
+    (args, peers, progress): (&LoadArgs, Option<&Peers>, &Progress),
+) -> Result<(Writer, bool)> {
+    let (config, mut target) = (target.config().clone(), Some(target));
+    let make = || {
+        let target = target.take().map_or_else(find, Ok)?;
+        if *target.config() != config {
+            return Err(Error::config(format!(
+                "{}: another process has just made it, with another configuration: {}",
+                args.at.collection.display(),
+                differences(target.config(), &config)?.join("; ")
+            )));
+        }
+        target.writer(peers)
+    };
+    patiently(args.change.wait, &args.change.report.talk, progress, make)
 }
 
 /// Loads the records that are not left out, unless what was refused, or what they come to, speaks against it.

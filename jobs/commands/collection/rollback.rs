@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use alike::collection::{RollbackReport, Writer, release_followers, rollback};
+use alike::collection::{RollbackReport, release_followers, rollback};
 use alike::error::Result;
 use alike::peers::Peers;
 use alike::printable::counted;
@@ -69,7 +69,7 @@ fn lead(
 ) -> Result<RollbackReport> {
     let scratch = Scratch::beside(&args.at.collection, &std::env::temp_dir())?;
     let above = args.dry_run.then(|| scratch.path().join(ABOVE));
-    let open = || Writer::open(&opened(&args.at, above.as_deref(), peers)?);
+    let open = || opened(&args.at, above.as_deref(), peers);
     let mut writer = patiently(args.wait, &args.report.talk, progress, open)?;
     warn_untidied(&writer);
     let done = rollback(&mut writer, &args.to, (args.dry_run, peers), (progress, machine.memory));

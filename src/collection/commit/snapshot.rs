@@ -164,7 +164,10 @@ impl Snapshot {
 }
 
 /// The greatest commit that there is a manifest of.
-pub(in crate::collection) fn newest(storage: &dyn Storage) -> Result<u64> {
+///
+/// # Errors
+/// [`Error::NotACollection`] if there is none, and [`Error::Io`].
+pub fn newest(storage: &dyn Storage) -> Result<u64> {
     let of = |name: &String| match Name::parse(name) {
         Some(Name::Manifest(commit)) => Some(commit),
         _ => None,

@@ -202,6 +202,18 @@ impl Writer {
         }
     }
 
+    /// Publishes that there was a load, if it is the first and brought no document: the configuration stays from now on.
+    ///
+    /// # Errors
+    /// Those of [`Writer::commit`].
+    pub(in crate::collection) fn commit_first_load(&mut self) -> Result<()> {
+        if !self.is_unused() {
+            return Ok(());
+        }
+        let next = self.next();
+        self.commit(Manifest { load: next.load + 1, ..next })
+    }
+
     /// What tells the runs of this writer from those of any other that processes keep to themselves.
     pub(in crate::collection) fn job(&self) -> u64 {
         self.job

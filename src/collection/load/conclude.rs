@@ -47,7 +47,8 @@ impl Prepared<'_> {
         // Where each process keeps its runs to itself, the others have waited for the end.
         let local_state = self.batch.resources.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
-            self.abandon()?;
+            self.writer.abandon()?;
+            self.writer.commit_first_load()?;
             local_state.map_or(Ok(()), |peers| release_followers(&peers))?;
             return Ok(report);
         }

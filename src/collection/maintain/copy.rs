@@ -1,7 +1,7 @@
 //! A commit of a collection in a folder of its own: its files are never changed, so they need not even be copied.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::collection::commit::names::Name;
@@ -40,7 +40,7 @@ pub fn copy_commit(
     copy: &Path,
     progress: &Arc<Progress>,
 ) -> Result<CopyReport> {
-    refuse_place(copy)?;
+    refuse_place(collection, copy)?;
     let storage: Arc<dyn Storage> = Arc::new(Local::open(collection)?);
     for _ in 0..ATTEMPTS {
         // Before the commit is opened: what a later one takes away from here on, it takes with another name here.
@@ -69,13 +69,19 @@ fn is_gone(error: &Error) -> bool {
 }
 
 /// Refuses what can be no new folder, in words that say what a copy is.
-fn refuse_place(copy: &Path) -> Result<()> {
+fn refuse_place(collection: &Path, copy: &Path) -> Result<()> {
     let refused = |what: &str| Err(Error::config(format!("{}: {what}", copy.display())));
     if copy.symlink_metadata().is_ok() {
         return refused("exists already; name another folder for the copy, or remove it first");
     }
     let parent = copy.parent().filter(|parent| !parent.as_os_str().is_empty());
-    match parent.unwrap_or(Path::new(".")).is_dir() {
+    let parent = parent.unwrap_or(Path::new("."));
+    let within =
+        |collection: PathBuf| parent.canonicalize().is_ok_and(|parent| parent.starts_with(collection));
+    match parent.is_dir() {
+        true if collection.canonicalize().is_ok_and(within) => refused(
+            "is within the collection, whose folder is backed up and removed as one; name a place beside it",
+        ),
         true => Ok(()),
         false => refused("there is no folder to make the copy in; make it first, or name another place"),
     }

@@ -130,8 +130,16 @@ pub(super) fn not_json(line: &str, part: &str, error: &serde_json::Error) -> Ref
     let shown = error.to_string();
     let what = shown.rsplit_once(" at line ").map_or(&*shown, |(what, _)| what);
     let before = part.as_ptr().addr() - line.as_ptr().addr();
+    let rest = part.as_bytes().get(error.column().saturating_sub(1)..).unwrap_or_default();
+    let what = match NO_NUMBERS.into_iter().find(|word| rest.starts_with(word.as_bytes())) {
+        Some(word) => format!("{word}, which is no number there (write null)"),
+        None => what.to_owned(),
+    };
     Refusal::NotJson(format!("{what} at byte {}", before + error.column()))
 }
+
+/// What Python writes for numbers that JSON does not have.
+const NO_NUMBERS: [&str; 2] = ["NaN", "Infinity"];
 
 /// Why a line that does not begin like an object is none.
 pub(super) fn no_object(line: &str) -> Refusal {
@@ -326,5 +334,10 @@ mod tests {
         let Refusal::NotJson(why) = not_json(line, &line[6..19], &error) else { panic!("another refusal") };
         assert_eq!(why, "unexpected end of hex escape at byte 15");
         assert_eq!(no_object("[1] x"), Refusal::NotJson("trailing characters at byte 5".into()));
+        for (list, byte) in [("[NaN]", 2), ("[Infinity]", 2), ("[-Infinity]", 3)] {
+            let Refusal::NotJson(why) = no_object(list) else { panic!("another refusal") };
+            let word = list.trim_matches(['[', ']', '-']);
+            assert_eq!(why, format!("{word}, which is no number there (write null) at byte {byte}"));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! All columns of rows, by their names.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::row_parser::RowParser;
 use super::row_splitter::header;
@@ -50,13 +50,20 @@ impl Describer for RowDescriber {
 /// the others.
 fn apart(columns: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = columns.iter().cloned().collect();
+    // Where each stands last, and the number that the next other one may get.
+    let mut last: HashMap<&str, (usize, usize)> =
+        columns.iter().enumerate().map(|(at, name)| (name.as_str(), (at, 1))).collect();
     let mut name = |(at, name): (usize, &String)| {
-        if !columns[at + 1..].contains(name) {
+        let Some((_, next)) = last.get_mut(name.as_str()).filter(|(last, _)| *last != at) else {
             return name.clone();
+        };
+        loop {
+            let numbered = format!("{name}.{next}");
+            *next += 1;
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
         }
-        let mut numbered = (1..).map(|number: usize| format!("{name}.{number}"));
-        let free = numbered.find(|numbered| taken.insert(numbered.clone()));
-        free.unwrap_or_default()
     };
     columns.iter().enumerate().map(&mut name).collect()
 }

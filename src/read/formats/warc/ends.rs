@@ -75,21 +75,19 @@ impl<H: RecordHead> StretchEnds<H> {
         taken
     }
 
-    /// Looks for a line that begins as a record does.
+    /// Looks for a line that begins as a record does. What is lost ends before the line ends that lead to it: where it follows a record, these
+    /// end that one, and a reader needs them when it is gone.
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut line = if self.at_line { 0 } else { next_line(bytes, 0) };
-        while line < bytes.len() {
-            let rest = &bytes[line..];
-            if H::may_begin(rest) {
-                if rest.len() >= H::SURE {
-                    return Some(line);
-                }
-                (self.undecided, self.at_line) = (rest.len(), true);
-                return None;
-            }
+        while line < bytes.len() && !H::may_begin(&bytes[line..]) {
             line = next_line(bytes, line);
         }
-        self.at_line = bytes.ends_with(b"\n") || bytes.is_empty() && self.at_line;
+        let end = before_line_ends(&bytes[..line]);
+        if bytes.len() - line >= H::SURE {
+            return Some(end);
+        }
+        self.undecided = bytes.len() - end;
+        self.at_line = bytes[..end].last().map_or(self.at_line, |last| *last == b'\n');
         None
     }
 }
@@ -97,6 +95,15 @@ impl<H: RecordHead> StretchEnds<H> {
 /// Where the line behind the one at `at` begins; the end of the bytes if it does not.
 fn next_line(bytes: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)
+}
+
+/// Most line ends, in bytes, that are left to what follows.
+const MOST_LEFT: usize = b"\r\n\r\n".len();
+
+/// Where the last line ends of bytes begin.
+fn before_line_ends(bytes: &[u8]) -> usize {
+    let ends = bytes.iter().rev().take(MOST_LEFT).take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    bytes.len() - ends.count()
 }
 
 /// How many line ends bytes begin with.

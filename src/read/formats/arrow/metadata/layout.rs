@@ -2,6 +2,7 @@
 //! size of the file and the limits.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,6 +114,12 @@ impl ArrowLayout {
             true => footer_place(file, bytes).map(|place| place.end - place.start),
             false => Ok(begin.last_chunk().map_or(0, |length| u32::from_le_bytes(*length).into())),
         }
+    }
+
+    /// Whether no dictionary is replaced or added to.
+    pub(in crate::read::formats::arrow) fn has_one_dictionary_each(&self) -> bool {
+        let ids: BTreeSet<i64> = self.dictionaries.iter().map(|dictionary| dictionary.id).collect();
+        ids.len() == self.dictionaries.len()
     }
 
     /// Whether it is costly to find the batches again.

@@ -161,7 +161,8 @@ impl ArrowField {
 }
 
 impl DictionaryKeys {
-    fn of(table: FlatTable<'_>) -> io::Result<DictionaryKeys> {
+    /// Those that a table is.
+    pub(in crate::read::formats::arrow) fn of(table: FlatTable<'_>) -> io::Result<DictionaryKeys> {
         let (width, signed) = table.table(1)?.map_or(Ok((4, true)), integer)?;
         Ok(DictionaryKeys { id: table.long(0)?, width, signed })
     }

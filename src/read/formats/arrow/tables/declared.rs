@@ -7,7 +7,7 @@ use super::super::metadata::carried::carried_schema;
 use super::super::metadata::flat::{FlatTable, damaged};
 use super::super::metadata::layout::ArrowFile;
 use super::super::metadata::message::{MessageHead, read_exact};
-use super::super::metadata::schema::{ArrowField, ArrowKind, FixedMeaning};
+use super::super::metadata::schema::{ArrowField, ArrowKind, DictionaryKeys, FixedMeaning};
 
 /// A key and a value, which need not be UTF-8.
 pub(in crate::read::formats::arrow) type SaidPair = (Vec<u8>, Vec<u8>);
@@ -24,10 +24,17 @@ pub(in crate::read::formats::arrow) struct DeclaredField {
     pub(in crate::read::formats::arrow) name: String,
     pub(in crate::read::formats::arrow) nullable: bool,
     pub(in crate::read::formats::arrow) kind: DeclaredKind,
-    /// Where its values are those of a dictionary: whether their order means something.
-    pub(in crate::read::formats::arrow) dictionary: Option<bool>,
+    pub(in crate::read::formats::arrow) dictionary: Option<DeclaredKeys>,
     pub(in crate::read::formats::arrow) children: Vec<DeclaredField>,
     pub(in crate::read::formats::arrow) said: Vec<SaidPair>,
+}
+
+/// How the values of a dictionary are named, and whether their order means something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::read::formats::arrow) struct DeclaredKeys {
+    pub(in crate::read::formats::arrow) width: usize,
+    pub(in crate::read::formats::arrow) signed: bool,
+    pub(in crate::read::formats::arrow) is_ordered: bool,
 }
 
 /// What the values of a field are.
@@ -111,6 +118,21 @@ impl DeclaredSchema {
         carried_schema(text, |table, schema| DeclaredSchema::of(table, &schema.fields))
     }
 
+    /// The same with keys of the usual width: where a file has several dictionaries of a field, all values may be more than its own keys
+    /// can name.
+    pub(in crate::read::formats::arrow) fn with_usual_keys(mut self) -> DeclaredSchema {
+        fn widen(fields: &mut [DeclaredField]) {
+            for field in fields {
+                if let Some(keys) = &mut field.dictionary {
+                    (keys.width, keys.signed) = (4, true);
+                }
+                widen(&mut field.children);
+            }
+        }
+        widen(&mut self.fields);
+        self
+    }
+
     /// Whether a field, or one within another, has no other form.
     pub(in crate::read::formats::arrow) fn has_formless(&self) -> bool {
         fn formless(fields: &[DeclaredField]) -> bool {
@@ -149,12 +171,16 @@ fn said(table: FlatTable<'_>, slot: usize) -> io::Result<Vec<SaidPair>> {
 impl DeclaredField {
     fn of(table: FlatTable<'_>, field: &ArrowField) -> io::Result<DeclaredField> {
         let of_kind = table.table(3)?.ok_or_else(|| damaged("a field without a type"))?;
-        let order = |keys: FlatTable<'_>| keys.byte(2, 0).map(|ordered| ordered != 0);
+        let keys = |table: FlatTable<'_>| -> io::Result<DeclaredKeys> {
+            let is_ordered = table.byte(2, 0)? != 0;
+            let DictionaryKeys { width, signed, .. } = DictionaryKeys::of(table)?;
+            Ok(DeclaredKeys { width, signed, is_ordered })
+        };
         Ok(DeclaredField {
             name: field.name.clone(),
             nullable: table.byte(1, 0)? != 0,
             kind: kind(table.byte(2, 0)?, of_kind, field.kind)?,
-            dictionary: table.table(4)?.map(order).transpose()?,
+            dictionary: table.table(4)?.map(keys).transpose()?,
             children: declared(table, 5, &field.children)?,
             said: said(table, 6)?,
         })

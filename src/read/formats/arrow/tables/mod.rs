@@ -78,6 +78,7 @@ impl ArrowTable {
     pub fn open(source: &Source, room: &RecordRoom) -> Result<ArrowTable> {
         let opened = ArrowFile::open(source).and_then(|file| Ok((DeclaredSchema::read(&file)?, file)));
         let (schema, file) = opened.map_err(|error| failed(source, error))?;
+        let schema = if file.layout.has_one_dictionary_each() { schema } else { schema.with_usual_keys() };
         let plan = LevelPlan::of(&schema.fields).map_err(|what| refused(source, &what))?;
         if plan.leaves.is_empty() {
             return Err(refused(source, "it has no columns"));

@@ -3,7 +3,7 @@
 use parquet::basic::Type as Physical;
 
 use super::super::metadata::letters::base64;
-use super::declared::{BytesLayout, DeclaredField, DeclaredKind, SaidPair};
+use super::declared::{BytesLayout, DeclaredField, DeclaredKeys, DeclaredKind, SaidPair};
 
 /// The version of metadata: V5.
 const VERSION: i16 = 4;
@@ -56,7 +56,7 @@ pub(super) fn told_schema(fields: &[DeclaredField], said: &[SaidPair], added: &[
     base64(&all)
 }
 
-/// A field as it is stored: views, runs and units that Parquet does not have are what became of them.
+/// A field as it is stored: runs and units that Parquet does not have are what became of them.
 fn told(field: &DeclaredField, name: &str, id: &mut i64) -> FlatFields {
     if field.kind == DeclaredKind::Runs {
         let of = &field.children[1];
@@ -66,10 +66,10 @@ fn told(field: &DeclaredField, name: &str, id: &mut i64) -> FlatFields {
     let children = field.children.iter().map(|child| told(child, &child.name, id)).collect();
     let mut all = whole_field(name, field.nullable, kind(&field.kind), children);
     let is_text = matches!(field.kind, DeclaredKind::Bytes { .. });
-    if let Some(is_ordered) = field.dictionary.filter(|_| is_text) {
+    if let Some(DeclaredKeys { width, signed, is_ordered }) = field.dictionary.filter(|_| is_text) {
         let keys = vec![
             (0, FlatField::Long(*id)),
-            (1, FlatField::Table(integer(4, true))),
+            (1, FlatField::Table(integer(width, signed))),
             (2, FlatField::Byte(u8::from(is_ordered))),
         ];
         *id += 1;
@@ -123,8 +123,14 @@ fn kind(kind: &DeclaredKind) -> (u8, FlatFields) {
         DeclaredKind::Null | DeclaredKind::Runs | DeclaredKind::Other(_) => (1, Vec::new()),
         DeclaredKind::Whole { width, signed } => (2, integer(*width, *signed)),
         DeclaredKind::Real(width) => (3, vec![(0, Short(width.ilog2() as i16 - 1))]),
-        DeclaredKind::Bytes { is_text, layout: BytesLayout::Wide } => (19 + u8::from(*is_text), Vec::new()),
-        DeclaredKind::Bytes { is_text, .. } => (4 + u8::from(*is_text), Vec::new()),
+        DeclaredKind::Bytes { is_text, layout } => {
+            let of_bytes = match layout {
+                BytesLayout::Narrow => 4,
+                BytesLayout::Wide => 19,
+                BytesLayout::Views => 23,
+            };
+            (of_bytes + u8::from(*is_text), Vec::new())
+        }
         DeclaredKind::Truth => (6, Vec::new()),
         DeclaredKind::Decimal { width, precision, scale } => {
             (7, vec![(0, Int(*precision)), (1, Int(*scale)), (2, Int(*width as i32 * 8))])
@@ -216,6 +222,7 @@ mod tests {
     use super::super::super::metadata::carried::tests::PYARROW;
     use super::super::super::metadata::carried::{CarriedField, carried_fields};
     use super::super::carried_with;
+    use super::super::declared::DeclaredSchema;
     use super::*;
 
     #[test]
@@ -226,5 +233,35 @@ mod tests {
         let added = ["size", "why"].map(|name| CarriedField { name: name.to_owned(), leaves: vec![false] });
         assert_eq!(after, before.into_iter().chain(added).collect::<Vec<_>>());
         assert_eq!(carried_with("AAAA", &[]), None);
+    }
+
+    #[test]
+    fn views_and_keys_of_dictionaries_are_told_as_they_are() {
+        let field = |is_text: bool, layout, keys: Option<(usize, bool)>| DeclaredField {
+            name: "a".to_owned(),
+            nullable: true,
+            kind: DeclaredKind::Bytes { is_text, layout },
+            dictionary: keys.map(|(width, signed)| DeclaredKeys { width, signed, is_ordered: true }),
+            children: Vec::new(),
+            said: Vec::new(),
+        };
+        for (is_text, layout) in
+            [(true, BytesLayout::Views), (false, BytesLayout::Views), (true, BytesLayout::Wide)]
+        {
+            for keys in [None, Some((1, true)), Some((2, false)), Some((8, true))] {
+                let told = told_schema(&[field(is_text, layout, keys)], &[], &[("b", Physical::DOUBLE)]);
+                let [first, second] = &DeclaredSchema::carried(&told).expect("a schema").fields[..] else {
+                    panic!("two")
+                };
+                assert_eq!(first.kind, DeclaredKind::Bytes { is_text, layout });
+                assert_eq!(first.dictionary.map(|keys| (keys.width, keys.signed)), keys);
+                assert_eq!((&*second.name, &second.kind), ("b", &DeclaredKind::Real(8)));
+                let usual = DeclaredSchema::carried(&told).expect("a schema").with_usual_keys();
+                assert_eq!(
+                    usual.fields[0].dictionary.map(|keys| (keys.width, keys.signed)),
+                    keys.map(|_| (4, true))
+                );
+            }
+        }
     }
 }
