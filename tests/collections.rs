@@ -392,8 +392,10 @@ fn refused_records_are_listed_and_limited() {
     let other: String = (0..12).map(|i| format!("{{\"id\":\"{i}\",\"k{i}\":1}}\n")).collect();
     dir.write("bad.jsonl", line("z", "z") + &"bad\n".repeat(12) + &other);
     let ran = dir.alike("load c bad.jsonl --rejected bad.rows", None).code(3).says("10 %");
-    let ran =
-        ran.says("(and 11 more)").says("the record has: id, k8").says("3 more records for other reasons");
+    let ran = ran
+        .says("(11 more records like it)")
+        .says("the record has: id, k8")
+        .says("3 more records for other reasons");
     assert_eq!(ran.stderr.matches("refused: bad.jsonl").count(), 10, "{}", ran.stderr);
     assert_eq!(jsonl(&fs::read(dir.join("bad.rows")).unwrap()).len(), 24);
     // That of the load: there are too few runs to merge.
@@ -470,7 +472,8 @@ fn whoever_waits_loads_into_what_another_process_makes() {
         let loads: Vec<_> = (0..6).map(|at| scope.spawn(move || load(at))).collect();
         loads.into_iter().for_each(|load| drop(load.join().unwrap().ok()));
     });
-    assert_eq!((ids(&dir).len(), commit(&dir)), (6, json!(6)));
+    // Of merges there is no line.
+    assert_eq!((ids(&dir).len(), rows(&dir, "log c").len()), (6, 6));
 }
 
 /// A dry run has no lock: it sees the last commit, whatever is committed meanwhile.
@@ -488,15 +491,16 @@ fn dry_runs_beside_loads_see_a_commit() {
             over.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         while !over.load(std::sync::atomic::Ordering::Relaxed) {
-            dir.alike("load c new.jsonl --dry-run -w 1", None).ok().says("1 added");
+            dir.alike("load c new.jsonl --dry-run -w 1", None).ok().says("1 would be added");
         }
     });
     dir.alike("copy c copy", None).ok();
-    for line in ["load copy new.jsonl", "delete copy --ids -", "rollback copy --to 31"] {
+    let last = commit(&dir);
+    for line in ["load copy new.jsonl", "delete copy --ids -", &format!("rollback copy --to {last}")] {
         dir.alike(&format!("{line} --dry-run"), Some(b"a\n")).ok();
     }
     dir.alike("copy c c/within", None).code(2).says("within the collection");
-    dir.alike("clusters c --at 99", None).code(2).says("there is no commit 99; the last one is 31");
+    dir.alike("clusters c --at 99", None).code(2).says("there is no commit 99 yet");
     std::os::unix::fs::symlink("nowhere", dir.join("link")).unwrap();
     dir.alike("load link new.jsonl", None).code(4).says("it is a link that leads nowhere");
 }

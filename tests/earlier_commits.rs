@@ -336,7 +336,7 @@ fn older_commits_are_asked_for_by_number_and_time() {
     dir.alike("report c --out page.html --at 1 -q", None).ok();
     for (at, said) in [
         ("1999-01-01", "the commit of 1999-01-01 cannot be looked at again; those that can: 1 to "),
-        ("99", "commit 99 cannot be looked at again"),
+        ("99", "there is no commit 99 yet; it cannot be looked at again"),
         ("yesterday", "a day like 2026-11-20"),
     ] {
         dir.alike(&format!("clusters c --at {at}"), None).code(2).says(said);

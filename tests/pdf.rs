@@ -145,7 +145,7 @@ fn what_has_no_text_is_refused_by_its_reason() {
             .to_vec(),
     ]].concat()));
     for workers in [1, 2] {
-        let found = dir.output(&format!("in -w {workers} --max-rejected 67%"), &format!("out{workers}"));
+        let found = dir.output(&format!("in -w {workers} --max-rejected 80%"), &format!("out{workers}"));
         let mut told: Vec<(String, String)> =
             found.rejected.iter().map(|row| (label(&row["file"]), label(&row["reason"]))).collect();
         told.sort();

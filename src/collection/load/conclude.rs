@@ -147,8 +147,8 @@ impl Prepared<'_> {
             let base = base.for_tables(self.ahead.tables(), self.next.next_content);
             let mut recollider = Recollider::new(&base, &loaded)?;
             let contractor = self.contractor();
-            let terms = (self.terms(), contractor.as_ref());
-            let mut delta = compute_removals(base.tables(), &loaded, terms, some, &mut recollider)?;
+            let numbers = (self.numbers(), contractor.as_ref());
+            let mut delta = compute_removals(base.tables(), &loaded, numbers, some, &mut recollider)?;
             self.tally.contents.1 += delta.contents_changed.1;
             self.write(Vec::new(), &mut delta, None, &loaded)?;
         }

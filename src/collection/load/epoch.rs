@@ -118,9 +118,9 @@ impl Prepared<'_> {
         let loaded = run(self.request(part, base), Arc::clone(&self.progress))?;
         let own = base.newcomers(&loaded.run)?;
         let (newcomers, labels) = self.count_newcomers(own.iter().map(Newcomers::counts).collect())?;
-        let terms = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.terms() };
-        let finish = || base.finish(own, terms, &labels);
-        let settle = || self.settle(base, &loaded, terms);
+        let numbers = LoadNumbers { next_label: *labels.last().unwrap_or(&0), ..self.numbers() };
+        let finish = || base.finish(own, numbers, &labels);
+        let settle = || self.settle(base, &loaded, numbers);
         let collect = |finished: Vec<RunSummary>| {
             let own = ids.into_iter().zip(finished).collect();
             match &self.batch.resources.peers {
@@ -141,10 +141,10 @@ impl Prepared<'_> {
     }
 
     /// Settles what workers do not.
-    fn settle(&self, base: &LoadBase, loaded: &Loaded, terms: LoadNumbers) -> Result<Delta> {
+    fn settle(&self, base: &LoadBase, loaded: &Loaded, numbers: LoadNumbers) -> Result<Delta> {
         let mut recollider = Recollider::new(base, loaded)?;
         let contractor = self.contractor();
-        compute_delta(&self.load_tables(), loaded, terms, contractor.as_ref(), &mut recollider)
+        compute_delta(&self.load_tables(), loaded, numbers, contractor.as_ref(), &mut recollider)
     }
 
     /// The newcomers of all workers of all processes, given those of this one, and the first label of each worker's, which all are
@@ -162,7 +162,7 @@ impl Prepared<'_> {
             labels.push(self.next.next_label.saturating_add(all.alone));
         }
         if let Some(peers) = &self.batch.resources.peers {
-            peers.broadcast(&(self.terms(), &labels))?;
+            peers.broadcast(&(self.numbers(), &labels))?;
         }
         Ok((all, labels))
     }
@@ -204,7 +204,7 @@ impl Prepared<'_> {
         }
     }
 
-    pub(in crate::collection::load) fn terms(&self) -> LoadNumbers {
+    pub(in crate::collection::load) fn numbers(&self) -> LoadNumbers {
         let load = self.next.load as u32;
         LoadNumbers { load, first_file: self.next.next_file, next_label: self.next.next_label }
     }

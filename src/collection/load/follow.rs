@@ -157,8 +157,8 @@ fn take_part(
     let newcomers = known.newcomers(&run)?;
     let counts: Vec<NewcomerCounts> = newcomers.iter().map(Newcomers::counts).collect();
     peers.gather(&counts)?;
-    let (terms, labels): (LoadNumbers, Vec<u32>) = peers.receive()?;
-    let finished = known.finish(newcomers, terms, &labels[topology.local_workers()])?;
+    let (numbers, labels): (LoadNumbers, Vec<u32>) = peers.receive()?;
+    let finished = known.finish(newcomers, numbers, &labels[topology.local_workers()])?;
     storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
     let ids = ids.into_iter().chain(of_records);
     collect_summaries(peers, &ids.zip(finished).collect()).map(drop)

@@ -1,6 +1,6 @@
 //! Clusters over time: which one goes on under its number, what is new, and what is said about it.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
 use crate::collection::tables::member::{Member, keep_order};
@@ -172,11 +172,11 @@ impl ClusterMatching {
         old: &HashMap<u128, usize>,
         name: &dyn Fn(u128) -> String,
     ) {
-        let mut still: HashMap<u128, ()> = HashMap::new();
+        let mut still: HashSet<u128> = HashSet::new();
         for (number, cluster) in self.numbers.iter().zip(after) {
             for member in &cluster.members {
                 let id = member.name.clone();
-                still.insert(member.document.id, ());
+                still.insert(member.document.id);
                 match old.get(&member.document.id).map(|at| before[*at].id) {
                     None => self.lines.push(ChangeLine::Joined { id, cluster: *number }),
                     Some(from) if from != *number => {
@@ -187,7 +187,7 @@ impl ClusterMatching {
             }
         }
         for cluster in before {
-            for id in cluster.documents.iter().filter(|id| !still.contains_key(*id)) {
+            for id in cluster.documents.iter().filter(|id| !still.contains(*id)) {
                 self.lines.push(ChangeLine::Left { id: name(*id), cluster: cluster.id });
             }
         }

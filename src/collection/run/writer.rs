@@ -10,7 +10,7 @@ use crate::collection::run::directory::{
     DIRECTORY, ENTRIES_IN_PAGE, ENTRY_WORDS, FENCES, MAGIC, MAX_SECTIONS, RUN_VERSION, Section, SectionKind,
     Shape, Sort, TRAILER, TRAILER_WORDS,
 };
-use crate::collection::run::page::{PAGE_BYTES, PAYLOAD_WORDS, RawPage, Seal};
+use crate::collection::run::page::{PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::packed::RowPacker;
 use crate::collection::run::schema::{RARITY, section_name};
 use crate::error::{Error, Result};
@@ -23,8 +23,6 @@ const APPEND: usize = sized(256, 2);
 /// What a finished run holds.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct RunSummary {
-    /// Length of the file in bytes.
-    pub bytes: u64,
     /// The sections in the order they were written: rows, or words of a heap.
     pub sections: Vec<(SectionKind, u64)>,
 }
@@ -296,7 +294,6 @@ impl RunWriter {
         stream.append()?;
         stream.writer.sync().map_err(|e| Error::io(&stream.path, "sync", e))?;
         Ok(RunSummary {
-            bytes: stream.pages * PAGE_BYTES as u64,
             sections: self.sections.iter().map(|section| (section.kind, section.count)).collect(),
         })
     }

@@ -143,14 +143,14 @@ mod tests {
     use super::*;
     use crate::flow::memory::budget::Budget;
     use crate::flow::records::Pair;
-    use crate::limits::BASE_MEMORY;
+    use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 
     proptest! {
         #[test]
         fn each_content_has_the_candidates_before_it(pairs in prop::collection::btree_set((0u32..40, 0u32..40), 0..200),
                                                      turn in 0u32..40, bytes in 0u64..20_000) {
             let folder = tempfile::tempdir().expect("a folder");
-            let budget = Budget::new(Some(BASE_MEMORY + bytes), 0);
+            let budget = Budget::new(Some(BASE_MEMORY + WORKER_MEMORY + bytes), 1);
             let memory = RunMemory { budget, scratch: folder.path().to_path_buf() };
             let pairs: BTreeSet<Pair> =
                 pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| Pair::new(a, b)).collect();

@@ -5,6 +5,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::clustering::by_size::SizedMember;
 use crate::flow::clustering::earlier_candidates::EarlierCandidates;
+pub use crate::flow::clustering::node_lists::Node;
 use crate::flow::clustering::node_lists::NodeLists;
 use crate::flow::clustering::unmeasured::Unmeasured;
 use crate::flow::document_sets::DocumentSets;
@@ -12,9 +13,6 @@ use crate::flow::memory::document_bits::{Ranks, mark, set};
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::hot_groups::HotGroup;
-
-/// A content's number in the graph. Numbers follow the positions of the contents' first documents.
-pub type Node = u32;
 
 /// The graph. Links within a hot group are not stored but measured when asked for.
 pub struct Graph {

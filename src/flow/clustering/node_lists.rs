@@ -1,8 +1,10 @@
 //! A list for each content of a graph.
 
 use crate::document::Doc;
-use crate::flow::clustering::graph::Node;
 use crate::flow::memory::budget::mapped;
+
+/// A content's number in the graph. Numbers follow the positions of the contents' first documents.
+pub type Node = u32;
 
 /// A list for each node, in one allocation.
 pub struct NodeLists<T> {

@@ -3,8 +3,7 @@
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::clustering::earlier_candidates::EarlierCandidates;
-use crate::flow::clustering::graph::Node;
-use crate::flow::clustering::node_lists::NodeLists;
+use crate::flow::clustering::node_lists::{Node, NodeLists};
 use crate::flow::memory::spill::Pile;
 use crate::flow::records::Candidate;
 

@@ -146,21 +146,20 @@ impl Snapshot {
     /// Opens the commit that is asked for.
     ///
     /// # Errors
-    /// [`Error::NotRetained`]; [`Error::Config`] of a number that no commit has yet; and those of [`Snapshot::open`].
+    /// [`Error::NotRetained`], and those of [`Snapshot::open`].
     pub fn open_at(storage: &Arc<dyn Storage>, at: &CommitAt) -> Result<Snapshot> {
         for _ in 0..ATTEMPTS {
             let last = Snapshot::open(storage)?;
-            if let CommitAt::Number(number) = at
-                && *number > last.manifest().commit
-            {
-                let (place, commit) = (folder(&**storage), last.manifest().commit);
-                let what = format!("there is no commit {number}; the last one is {commit}");
-                return Err(Error::config(format!("{}: {what}", place.display())));
-            }
             let retained = last.retained()?;
+            let asked = match at {
+                CommitAt::Number(number) if *number > last.manifest().commit => {
+                    format!("there is no {at} yet; it")
+                }
+                _ => at.to_string(),
+            };
             let refused = |retained: &RetainedCommits<'_>| Error::NotRetained {
                 path: folder(&**storage),
-                asked: at.to_string(),
+                asked,
                 retained: retained.told(),
             };
             let commit = retained.find(at).ok_or_else(|| refused(&retained))?;

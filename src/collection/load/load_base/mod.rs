@@ -164,7 +164,7 @@ impl LoadBase {
     pub fn finish(
         &self,
         newcomers: Vec<Newcomers<'_>>,
-        terms: LoadNumbers,
+        numbers: LoadNumbers,
         labels: &[u32],
     ) -> Result<Vec<RunSummary>> {
         let WorkersWritten { mut runs, mut records } = std::mem::take(&mut *lock(&self.written));
@@ -172,10 +172,10 @@ impl LoadBase {
         records.sort_unstable_by_key(|(worker, _)| *worker);
         let work = runs.into_iter().zip(newcomers).zip(labels);
         let summaries = in_threads(work, |(((_, mut run), newcomers), label)| {
-            newcomers.write(&mut run, (terms, *label, self.notes_mentioned))?;
+            newcomers.write(&mut run, (numbers, *label, self.notes_mentioned))?;
             // Nothing is made durable that is removed at once.
             if run.is_empty() {
-                return Ok(RunSummary { bytes: 0, sections: Vec::new() });
+                return Ok(RunSummary { sections: Vec::new() });
             }
             run.finish()
         });

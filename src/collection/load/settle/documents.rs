@@ -31,7 +31,7 @@ impl Settling<'_> {
         let ids: Vec<u128> = order.iter().map(|(id, _)| *id).collect();
         let stored = newest_documents(self.tables, &ids, false)?;
         let in_this_load =
-            |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.terms.load);
+            |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.numbers.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
         let originals = newest_documents(&tables.before, &again, false)?;
         let elsewhere = newest_documents(&tables.elsewhere, &again, false)?;
@@ -40,7 +40,7 @@ impl Settling<'_> {
         self.delta.replaced_elsewhere += replaced.count() as u64;
         let known = DocumentsBefore {
             loaded,
-            terms: self.terms,
+            numbers: self.numbers,
             first: &first,
             stored: &stored,
             originals: &originals,
@@ -58,7 +58,7 @@ impl Settling<'_> {
 
     /// Documents go that are there.
     pub(super) fn remove_all(&mut self, gone: &[u128]) -> Result<()> {
-        let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };
+        let mut changes = DocumentChanges { load: self.numbers.load, ..DocumentChanges::default() };
         for (id, member) in newest_documents(self.tables, gone, true)? {
             changes.remove(id, Some(&member.document), member.name);
         }
@@ -78,7 +78,7 @@ impl Settling<'_> {
 /// What is known of the documents that change.
 struct DocumentsBefore<'a> {
     loaded: &'a Loaded,
-    terms: LoadNumbers,
+    numbers: LoadNumbers,
     /// The first document of its text, of each copy.
     first: &'a HashMap<Doc, Doc>,
     /// Documents as they are stored, and those that this load has changed as they were before it.
@@ -89,13 +89,13 @@ struct DocumentsBefore<'a> {
 impl DocumentsBefore<'_> {
     /// What becomes of the documents of these changes: those at these places, with the digests of their ids.
     fn changes(&self, places: &[(u128, usize)]) -> Result<DocumentChanges> {
-        let mut changes = DocumentChanges { load: self.terms.load, ..DocumentChanges::default() };
+        let mut changes = DocumentChanges { load: self.numbers.load, ..DocumentChanges::default() };
         changes.documents.reserve(places.len());
         for (id, at) in places {
             let change = &self.loaded.changes[*at];
             let Some(doc) = change.doc else { continue };
             let old = self.stored.get(id).map(|member| &member.document);
-            let old = old.filter(|old| old.live || old.loads.1 == self.terms.load);
+            let old = old.filter(|old| old.live || old.loads.1 == self.numbers.load);
             let (line, name) = self.loaded.run.documents.line_and_id(doc)?;
             let name = name.map(String::from).unwrap_or_default();
             let content = match change.kind {
@@ -108,8 +108,8 @@ impl DocumentsBefore<'_> {
             };
             let run = &self.loaded.run;
             let (mut document, value) =
-                brought_document(run, self.terms, (*id, doc, content), (name.len(), line));
-            document.loads.0 = old.map_or(self.terms.load, |old| old.loads.0);
+                brought_document(run, self.numbers, (*id, doc, content), (name.len(), line));
+            document.loads.0 = old.map_or(self.numbers.load, |old| old.loads.0);
             // Back to what it was before the load, it never was away.
             let original = self.originals.get(id).map(|member| &member.document);
             let again = |original: &&Document| original.live && original.fingerprint == document.fingerprint;
@@ -127,19 +127,19 @@ impl DocumentsBefore<'_> {
 /// many bytes, and its record is on this line.
 pub(in crate::collection::load) fn brought_document(
     run: &RunParts,
-    terms: LoadNumbers,
+    numbers: LoadNumbers,
     (id, doc, content): (u128, Doc, Doc),
     (bytes, line): (usize, u64),
 ) -> (Document, &str) {
     let catalogue = &run.documents.catalogue;
     let (worth, value) = catalogue.keep_key(doc);
     let position = catalogue.position(doc);
-    let position = Position::new(position.file() + terms.first_file, position.offset());
+    let position = Position::new(position.file() + numbers.first_file, position.offset());
     let document = Document {
         id,
         content,
         live: true,
-        loads: (terms.load, terms.load),
+        loads: (numbers.load, numbers.load),
         position: position.to_bits(),
         fingerprint: catalogue.brought(doc).fingerprint,
         label: 0,

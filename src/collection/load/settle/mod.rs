@@ -63,7 +63,7 @@ pub struct Delta {
 struct Settling<'a> {
     tables: &'a Tables,
     loaded: &'a Loaded,
-    terms: LoadNumbers,
+    numbers: LoadNumbers,
     delta: Delta,
     /// The contents that gain or lose documents, each as often as it does.
     touched: Vec<Doc>,
@@ -96,11 +96,11 @@ const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, 
 pub fn compute_delta(
     tables: &LoadTables,
     loaded: &Loaded,
-    terms: LoadNumbers,
+    numbers: LoadNumbers,
     contractor: Option<&Contractor>,
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(&tables.after, loaded, terms, contractor);
+    let mut settling = Settling::new(&tables.after, loaded, numbers, contractor);
     let hot_members: usize = loaded.hot_groups.iter().map(HotGroup::len).sum();
     let largest = loaded.hot_groups.iter().map(HotGroup::len).max().unwrap_or(0);
     settling.hold(loaded.changes.len(), CHANGE)?;
@@ -120,11 +120,11 @@ pub fn compute_delta(
 pub fn compute_removals(
     tables: &Tables,
     loaded: &Loaded,
-    (terms, contractor): (LoadNumbers, Option<&Contractor>),
+    (numbers, contractor): (LoadNumbers, Option<&Contractor>),
     gone: &[u128],
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(tables, loaded, terms, contractor);
+    let mut settling = Settling::new(tables, loaded, numbers, contractor);
     settling.hold(gone.len(), CHANGE)?;
     settling.remove_all(gone)?;
     settling.settle_contents(recollide)
@@ -134,12 +134,12 @@ impl<'a> Settling<'a> {
     fn new(
         tables: &'a Tables,
         loaded: &'a Loaded,
-        terms: LoadNumbers,
+        numbers: LoadNumbers,
         contractor: Option<&'a Contractor>,
     ) -> Settling<'a> {
-        let delta = Delta { next_label: terms.next_label, ..Delta::default() };
+        let delta = Delta { next_label: numbers.next_label, ..Delta::default() };
         let (touched, contents, relabelled) = Default::default();
-        Settling { tables, loaded, terms, delta, touched, contents, relabelled, held: 0, contractor }
+        Settling { tables, loaded, numbers, delta, touched, contents, relabelled, held: 0, contractor }
     }
 
     /// Notes that so many things of so many bytes are held from here on, and refuses what does not fit.

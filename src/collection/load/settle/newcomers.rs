@@ -91,7 +91,7 @@ impl<'a> Newcomers<'a> {
     pub fn write(
         mut self,
         run: &mut RunWriter,
-        (terms, first_label, mentioned): (LoadNumbers, u32, bool),
+        (numbers, first_label, mentioned): (LoadNumbers, u32, bool),
     ) -> Result<()> {
         if self.found.is_empty() {
             return Ok(());
@@ -121,18 +121,18 @@ impl<'a> Newcomers<'a> {
             run.push(&StoredMember { content: u64::from(*content), id: *id, is: true }.to_row())?;
         }
         self.found.sort_unstable_by_key(|newcomer| newcomer.id);
-        self.write_documents(run, terms)?;
+        self.write_documents(run, numbers)?;
         if mentioned {
             run.rows(SEEN.kind, SEEN.shape)?;
             for newcomer in &self.found {
-                run.push(&SeenId { id: newcomer.id, load: u64::from(terms.load) }.to_row())?;
+                run.push(&SeenId { id: newcomer.id, load: u64::from(numbers.load) }.to_row())?;
             }
         }
         Ok(())
     }
 
     /// Writes the documents, which are in the order of their ids.
-    fn write_documents(&self, run: &mut RunWriter, terms: LoadNumbers) -> Result<()> {
+    fn write_documents(&self, run: &mut RunWriter, numbers: LoadNumbers) -> Result<()> {
         let documents = &self.run.documents;
         run.heap(LABELS)?;
         let (mut bytes, mut words) = (Vec::new(), Vec::new());
@@ -151,7 +151,7 @@ impl<'a> Newcomers<'a> {
         for Newcomer { id, doc, content } in &self.found {
             let (line, name) = documents.line_and_id(*doc)?;
             let bytes = name.as_deref().unwrap_or_default().len();
-            let (mut document, _) = brought_document(self.run, terms, (*id, *doc, *content), (bytes, line));
+            let (mut document, _) = brought_document(self.run, numbers, (*id, *doc, *content), (bytes, line));
             document.label = label;
             label += (document.lengths.0 as u64 + document.lengths.1 as u64).div_ceil(8);
             run.push(&document.to_row())?;

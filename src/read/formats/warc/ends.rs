@@ -23,6 +23,8 @@ pub(super) struct StretchEnds<H> {
     head: Vec<u8>,
     /// Whether the record, as far as is known, holds a document.
     document: bool,
+    /// Whether line ends stand behind the content of the record before.
+    is_closed: bool,
     /// Whether what was looked at last ends with a line, where nothing is a record.
     at_line: bool,
     undecided: usize,
@@ -32,7 +34,7 @@ pub(super) struct StretchEnds<H> {
 impl<H> Default for StretchEnds<H> {
     fn default() -> StretchEnds<H> {
         let (place, head, heads) = (StretchPlace::Head, Vec::new(), std::marker::PhantomData);
-        StretchEnds { place, head, document: false, at_line: false, undecided: 0, heads }
+        StretchEnds { place, head, document: false, is_closed: true, at_line: false, undecided: 0, heads }
     }
 }
 
@@ -75,15 +77,16 @@ impl<H: RecordHead> StretchEnds<H> {
         taken
     }
 
-    /// Looks for a line that begins as a record does. What is lost ends before the line ends that lead to it: where it follows a record, these
-    /// end that one, and a reader needs them when it is gone.
+    /// Looks for a line that begins as a record does. Where what is lost follows the content of a record at once, it ends before the line ends
+    /// behind it: they are those of that record, and readers need them when it is gone.
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut line = if self.at_line { 0 } else { next_line(bytes, 0) };
         while line < bytes.len() && !H::may_begin(&bytes[line..]) {
             line = next_line(bytes, line);
         }
-        let end = before_line_ends(&bytes[..line]);
+        let end = if self.is_closed { line } else { before_line_ends(&bytes[..line]) };
         if bytes.len() - line >= H::SURE {
+            self.is_closed = true;
             return Some(end);
         }
         self.undecided = bytes.len() - end;
@@ -130,10 +133,12 @@ impl<H: RecordHead> Boundaries for StretchEnds<H> {
                         self.place = StretchPlace::Content(left - taken);
                         return None;
                     }
-                    self.place = StretchPlace::Behind;
+                    (self.place, self.is_closed) = (StretchPlace::Behind, false);
                 }
                 StretchPlace::Behind => {
-                    at += line_ends(&bytes[at..]);
+                    let ends = line_ends(&bytes[at..]);
+                    at += ends;
+                    self.is_closed |= ends > 0;
                     if at == bytes.len() {
                         return None;
                     }
