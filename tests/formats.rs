@@ -491,28 +491,6 @@ fn a_damaged_member_of_a_crawl_costs_its_record_alone() {
     }
 }
 
-/// A record that says that it is shorter than it is: what is left of it is lost, but for the line ends behind it.
-#[test]
-fn what_is_kept_beside_what_is_lost_is_divided_as_before() {
-    let dir = Dir::new();
-    let pages: Vec<[String; 3]> =
-        (0..3).map(|at| crawled(&at.to_string(), &format!("the text of page {at}"))).collect();
-    let mut file = pages.concat().concat();
-    let length = format!(
-        "Content-Length: {}",
-        file.split("Content-Length: ").nth(2).unwrap().split('\r').next().unwrap()
-    );
-    let bytes: usize = length.split(' ').nth(1).unwrap().parse().unwrap();
-    file = file.replacen(&length, &format!("Content-Length: {}", bytes - 2), 1);
-    dir.write("a.warc", &file);
-    let found = dir.output("a.warc --method exact --max-rejected 100%", "out");
-    assert_eq!(found.rejected.len(), 1, "{:?}", found.rejected);
-    let kept = String::from_utf8(found.kept["a.warc"].clone()).unwrap();
-    assert_eq!(kept.len() + 2, file.len());
-    let starts = kept.match_indices("WARC/1.0").skip(1);
-    assert!(starts.into_iter().all(|(at, _)| kept[..at].ends_with("\r\n\r\n")), "{kept}");
-}
-
 #[test]
 fn damaged_crawls_and_deep_mails_cost_no_run() {
     let dir = Dir::new();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::collection::{Manifest, Snapshot, Writer, newest};
+use alike::collection::{Manifest, Writer, newest};
 use alike::config::{Clustering, Config, Fold, JoinMeasure, Rule};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
@@ -120,12 +120,12 @@ impl Target {
                     Some(above) => Arc::new(Overlay::new(None, &at.collection, &above)?),
                     None => scattered(Arc::new(Local::create(&at.collection)?), &at, peers),
                 };
-                let created = Writer::create(&storage, *config, store_text);
-                // Nothing was there shortly before.
-                let overtaken = |_: &Snapshot| Error::Locked(at.collection.clone());
-                let writer =
-                    created.map_err(|error| Snapshot::open(&storage).as_ref().map_or(error, overtaken))?;
-                Ok((writer, true))
+                let created = Writer::create(&storage, *config, store_text).map_err(|error| match error {
+                    // Nothing was there shortly before.
+                    Error::Config(_) if newest(&*storage).is_ok() => Error::Locked(at.collection.clone()),
+                    error => error,
+                });
+                Ok((created?, true))
             }
         }
     }

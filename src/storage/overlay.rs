@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{FileWriter, Local, Lock, Reader, Storage, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What would become of a folder, for trying out what is not to be done. It is a reader of the folder beneath: it takes
-/// no lock there. Until anything is written it sees what others do to that; then it has the files that it had, and no others.
+/// no lock there. Of what others put into that afterwards it sees nothing.
 #[derive(Debug)]
 pub struct Overlay {
     /// The folder that stays as it is; none if there is none yet.
     beneath: Option<Arc<dyn Storage>>,
+    /// The files that it had.
+    names: Vec<String>,
     /// Where that is, or would be.
     path: PathBuf,
     /// What is new.
@@ -24,8 +26,6 @@ pub struct Overlay {
 /// How the folder that is seen differs from that beneath.
 #[derive(Debug, Default)]
 struct Differs {
-    /// The files that were beneath when anything was written for the first time.
-    beneath: Option<Vec<String>>,
     /// Files that are above.
     made: BTreeSet<String>,
     /// Files beneath that are gone.
@@ -38,8 +38,10 @@ impl Overlay {
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn new(beneath: Option<Arc<dyn Storage>>, path: &Path, above: &Path) -> Result<Overlay> {
+        let names = beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.names());
+        let names = names.map_err(|e| Error::io(path, "list", e))?;
         let (path, above) = (path.to_path_buf(), Local::create(above)?);
-        Ok(Overlay { beneath, path, above, differs: Mutex::default() })
+        Ok(Overlay { beneath, names, path, above, differs: Mutex::default() })
     }
 
     /// Every use is one look or one change.
@@ -47,36 +49,26 @@ impl Overlay {
         self.differs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same for who writes something.
-    fn to_differ(&self) -> io::Result<MutexGuard<'_, Differs>> {
-        let mut differs = self.differs();
-        if differs.beneath.is_none() {
-            differs.beneath = Some(self.names_beneath()?);
-        }
-        Ok(differs)
-    }
-
-    fn names_beneath(&self) -> io::Result<Vec<String>> {
-        self.beneath.as_ref().map_or_else(|| Ok(Vec::new()), |beneath| beneath.names())
+    /// Whether a file was put into the folder beneath afterwards. What lies elsewhere is in no list, and is found all the same.
+    fn is_later(&self, beneath: &dyn Storage, name: &str) -> io::Result<bool> {
+        Ok(!self.names.iter().any(|known| known == name)
+            && beneath.names()?.iter().any(|other| other == name))
     }
 
     /// The names of the folder beneath that are not gone.
-    fn left_beneath(&self, differs: &Differs) -> io::Result<Vec<String>> {
-        let mut names = differs.beneath.clone().map_or_else(|| self.names_beneath(), Ok)?;
-        names.retain(|name| !differs.removed.contains(name));
-        Ok(names)
+    fn left_beneath(&self, differs: &Differs) -> impl Iterator<Item = &String> {
+        self.names.iter().filter(|name| !differs.removed.contains(*name))
     }
 
-    fn is_taken(&self, name: &str, differs: &Differs) -> io::Result<bool> {
-        Ok(differs.made.contains(name) || self.left_beneath(differs)?.iter().any(|other| other == name))
+    fn is_taken(&self, name: &str, differs: &Differs) -> bool {
+        differs.made.contains(name) || self.left_beneath(differs).any(|other| other == name)
     }
 }
 
 impl Storage for Overlay {
     fn names(&self) -> io::Result<Vec<String>> {
         let differs = self.differs();
-        let mut names = self.left_beneath(&differs)?;
-        names.extend(differs.made.iter().cloned());
+        let mut names: Vec<String> = self.left_beneath(&differs).chain(&differs.made).cloned().collect();
         names.sort_unstable();
         names.dedup();
         Ok(names)
@@ -88,8 +80,8 @@ impl Storage for Overlay {
 
     fn create(&self, name: &str) -> io::Result<Box<dyn FileWriter>> {
         check(name)?;
-        let mut differs = self.to_differ()?;
-        if self.is_taken(name, &differs)? {
+        let mut differs = self.differs();
+        if self.is_taken(name, &differs) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         let writer = self.above.create(name)?;
@@ -100,11 +92,11 @@ impl Storage for Overlay {
     fn open(&self, name: &str) -> io::Result<Box<dyn Reader>> {
         check(name)?;
         let differs = self.differs();
-        let is_known =
-            || differs.beneath.as_ref().is_none_or(|names| names.iter().any(|known| known == name));
         match &self.beneath {
             _ if differs.made.contains(name) => self.above.open(name),
-            Some(beneath) if !differs.removed.contains(name) && is_known() => beneath.open(name),
+            Some(beneath) if !differs.removed.contains(name) && !self.is_later(&**beneath, name)? => {
+                beneath.open(name)
+            }
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -112,12 +104,12 @@ impl Storage for Overlay {
     /// A second name for a file beneath is that of a copy.
     fn link(&self, from: &str, to: &str) -> io::Result<()> {
         check(from).and_then(|()| check(to))?;
-        let mut differs = self.to_differ()?;
-        if self.is_taken(to, &differs)? {
+        let mut differs = self.differs();
+        if self.is_taken(to, &differs) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         match &self.beneath {
-            Some(beneath) if !differs.made.contains(from) && self.is_taken(from, &differs)? => {
+            Some(beneath) if !differs.made.contains(from) && self.is_taken(from, &differs) => {
                 copy(&*beneath.open(from)?, &mut *self.above.create(to)?)?;
             }
             _ => self.above.link(from, to)?,
@@ -128,13 +120,13 @@ impl Storage for Overlay {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         check(name)?;
-        let mut differs = self.to_differ()?;
+        let mut differs = self.differs();
         if differs.made.contains(name) {
             self.above.remove(name)?;
             differs.made.remove(name);
             return Ok(());
         }
-        if !self.is_taken(name, &differs)? {
+        if !self.is_taken(name, &differs) {
             return Err(io::ErrorKind::NotFound.into());
         }
         differs.removed.insert(name.to_owned());
@@ -231,28 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn whoever_writes_sees_no_more_of_what_others_do_beneath() {
+    fn what_others_put_beneath_is_not_seen() {
         let root = tempfile::tempdir().expect("a folder");
         let beneath: Arc<dyn Storage> = Arc::new(Local::create(&root.path().join("c")).expect("created"));
         put(&*beneath, "a", b"old");
         let overlay =
             Overlay::new(Some(Arc::clone(&beneath)), &root.path().join("c"), &root.path().join("above"));
         let overlay = overlay.expect("laid");
-        put(&*beneath, "b", b"seen");
-        assert_eq!(overlay.names().expect("names"), ["a", "b"]);
-        put(&overlay, "d", b"new");
-        put(&*beneath, "c", b"unseen");
+        put(&*beneath, "b", b"unseen");
         beneath.remove("a").expect("removed");
-        assert_eq!(
-            (overlay.names().expect("names"), get(&overlay, "c")),
-            (vec!["a".into(), "b".into(), "d".into()], None)
-        );
+        assert_eq!((overlay.names().expect("names"), get(&overlay, "b")), (vec!["a".to_owned()], None));
         overlay.remove("a").expect("removed");
-        put(&overlay, "c", b"its own");
-        assert_eq!(
-            (get(&overlay, "c"), get(&*beneath, "c")),
-            (Some(b"its own".to_vec()), Some(b"unseen".to_vec()))
-        );
+        put(&overlay, "b", b"its own");
+        assert_eq!(overlay.names().expect("names"), ["b"]);
+        assert_eq!(get(&overlay, "b"), Some(b"its own".to_vec()));
+        assert_eq!(get(&*beneath, "b"), Some(b"unseen".to_vec()));
     }
 
     #[test]

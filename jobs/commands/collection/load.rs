@@ -127,9 +127,16 @@ fn made(
     find: &dyn Fn() -> Result<Target>,
     (args, peers, progress): (&LoadArgs, Option<&Peers>, &Progress),
 ) -> Result<(Writer, bool)> {
-    let (config, mut target) = (target.config().clone(), Some(target));
+    let (config, goes_on) = (target.config().clone(), target.goes_on());
+    let mut target = Some(target);
     let make = || {
         let target = target.take().map_or_else(find, Ok)?;
+        if target.goes_on() != goes_on {
+            return Err(Error::config(format!(
+                "{}: another process has just made it, and its load was interrupted; run again",
+                args.at.collection.display()
+            )));
+        }
         if *target.config() != config {
             return Err(Error::config(format!(
                 "{}: another process has just made it, with another configuration: {}",

@@ -202,16 +202,18 @@ impl Writer {
         }
     }
 
-    /// Publishes that there was a load, if it is the first and brought no document: the configuration stays from now on.
+    /// Publishes that there was a load, if it is the first and brought no document: the configuration stays from now on. The number of
+    /// the commit.
     ///
     /// # Errors
     /// Those of [`Writer::commit`].
-    pub(in crate::collection) fn commit_first_load(&mut self) -> Result<()> {
+    pub(in crate::collection) fn commit_first_load(&mut self) -> Result<Option<u64>> {
         if !self.is_unused() {
-            return Ok(());
+            return Ok(None);
         }
         let next = self.next();
-        self.commit(Manifest { load: next.load + 1, ..next })
+        let commit = next.commit;
+        self.commit(Manifest { load: next.load + 1, ..next }).map(|()| Some(commit))
     }
 
     /// What tells the runs of this writer from those of any other that processes keep to themselves.

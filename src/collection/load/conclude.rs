@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use crate::collection::commit::changes::CommitNote;
+use crate::collection::commit::changes::{CommitCommand, CommitNote};
 use crate::collection::distributed::protocol::release_followers;
 use crate::collection::load::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
 use crate::collection::load::divide::Guarantee;
@@ -48,7 +48,10 @@ impl Prepared<'_> {
         let local_state = self.batch.resources.peers.clone().filter(|peers| peers.state().is_some());
         if !report.changes_documents() {
             self.writer.abandon()?;
-            self.writer.commit_first_load()?;
+            if self.batch.command == Some(CommitCommand::Load) {
+                report.commit = self.writer.commit_first_load()?;
+                self.progress.metrics().add(Metric::Commits, report.commit.is_some().into());
+            }
             local_state.map_or(Ok(()), |peers| release_followers(&peers))?;
             return Ok(report);
         }

@@ -7,7 +7,7 @@ use crate::collection::commit::tally::Ignored;
 /// What a load did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// The commit that has it, or would have it; `None` if nothing changed.
+    /// The commit that has it, or would have it; `None` if nothing changed, unless it is the first load.
     pub commit: Option<u64>,
     /// The load's number.
     pub load: u64,
@@ -65,7 +65,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether any document is another one, or came or went: what there is a commit for.
+    /// Whether any document is another one, or came or went.
     pub(in crate::collection) fn changes_documents(&self) -> bool {
         self.added + self.replaced + self.removed > 0
     }

@@ -50,7 +50,11 @@ impl EarlierCandidates {
         })?;
         let ends = stretch_ends(&counts, memory.budget.whole(Share::Candidates) / CANDIDATE);
         // What other processes send of sets is held before, if at all.
-        let mut lots = Lots::new(ends.len(), memory.budget.whole(Share::Fetched), &memory.scratch);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        let sizes = starts.zip(&ends).map(|(start, end)| {
+            counts[start as usize..*end as usize].iter().map(|count: &u32| *count as usize).sum()
+        });
+        let mut lots = Lots::new(sizes, memory.budget.whole(Share::Fetched), &memory.scratch);
         candidates.each_slice(|some| {
             some.iter().map(ranks).try_for_each(|ranks| lots.give(stretch_of(&ends, ranks[0]), &[ranks]))
         })?;

@@ -81,7 +81,7 @@ fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Re
     Ok(all.take())
 }
 
-/// Whether the candidates that all workers have told of are left to process 0, and fit there. A worker has candidates of nearly all
+/// Whether the candidates that all workers have told of are left to process 0. A worker has candidates of nearly all
 /// documents that have very many, so each of these is counted once by each worker.
 fn may_be_left(run: &RunParts, told: &[OwnCandidates]) -> bool {
     let all = told.iter().map(|told| told.candidates).sum::<u64>();

@@ -1,9 +1,9 @@
 //! Candidates of a process by the part that they are measured in: some in memory, the rest on disk.
 
 use std::cmp::Reverse;
-use std::path::Path;
-use std::sync::Mutex;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::error::Result;
 use crate::flow::memory::lots::Lots;
@@ -14,7 +14,10 @@ use crate::flow::status::lock;
 pub struct CandidateParts {
     /// How many each part has.
     counts: Vec<AtomicU64>,
-    given: Mutex<Lots<Candidate>>,
+    /// Those that were given, once all are counted.
+    given: OnceLock<Mutex<Lots<Candidate>>>,
+    bytes: u64,
+    scratch: PathBuf,
     /// The part that is measured next.
     next: AtomicUsize,
 }
@@ -22,9 +25,14 @@ pub struct CandidateParts {
 impl CandidateParts {
     /// No candidates yet; at most `bytes` of them will be held, give or take one batch.
     pub fn new(many: usize, bytes: u64, scratch: &Path) -> CandidateParts {
-        let given = Mutex::new(Lots::new(many, bytes, scratch));
         let counts = std::iter::repeat_with(AtomicU64::default).take(many).collect();
-        CandidateParts { counts, given, next: AtomicUsize::new(0) }
+        let (given, scratch) = (OnceLock::new(), scratch.to_path_buf());
+        CandidateParts { counts, given, bytes, scratch, next: AtomicUsize::new(0) }
+    }
+
+    fn given(&self) -> MutexGuard<'_, Lots<Candidate>> {
+        let sizes = self.counts.iter().map(|count| count.load(Ordering::Relaxed) as usize);
+        lock(self.given.get_or_init(|| Mutex::new(Lots::new(sizes, self.bytes, &self.scratch))))
     }
 
     /// Counts candidates that will be given to a part.
@@ -32,12 +40,12 @@ impl CandidateParts {
         self.counts[part].fetch_add(some.len() as u64, Ordering::Relaxed);
     }
 
-    /// Gives candidates to a part.
+    /// Gives candidates to a part, when those of all parts were counted.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file.
     pub fn give(&self, part: usize, some: &[Candidate]) -> Result<()> {
-        lock(&self.given).give(part, some)
+        self.given().give(part, some)
     }
 
     /// How many candidates the largest parts have, so many of them.
@@ -53,7 +61,7 @@ impl CandidateParts {
     /// [`crate::error::Error::Io`] of a spill file.
     pub fn take(&self) -> Result<Option<Vec<Candidate>>> {
         let part = self.next.fetch_add(1, Ordering::Relaxed);
-        (part < self.counts.len()).then(|| lock(&self.given).take(part)).transpose()
+        (part < self.counts.len()).then(|| self.given().take(part)).transpose()
     }
 }
 
@@ -71,14 +79,16 @@ mod tests {
             let parts = CandidateParts::new(4, bytes, folder.path());
             let mut want = vec![Vec::new(); 4];
             let mut next = 0;
+            let mut all = Vec::new();
             for (part, count) in given {
                 let some: Vec<Candidate> =
                     (next..).take(count).map(|doc| Candidate { pair: Pair::new(doc, doc + 1), shared: 1 }).collect();
                 next += count as u32;
                 parts.count(part, &some);
-                parts.give(part, &some).expect("given");
-                want[part].extend(some);
+                want[part].extend(some.iter().copied());
+                all.push((part, some));
             }
+            all.iter().for_each(|(part, some)| parts.give(*part, some).expect("given"));
             let mut counts: Vec<usize> = want.iter().map(Vec::len).collect();
             counts.sort_unstable();
             prop_assert_eq!(parts.largest(1) as usize, counts[3]);

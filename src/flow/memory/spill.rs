@@ -26,25 +26,31 @@ impl SpillFile {
         SpillFile { folder: folder.to_path_buf(), file: None, bytes: 0 }
     }
 
-    /// Bytes written so far.
+    /// Bytes up to the end of what was written so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Writes values behind all others; returns the byte at which they start.
     pub fn append<T: Pod>(&mut self, values: &[T]) -> Result<u64> {
+        let start = self.bytes;
+        self.write(start, values)?;
+        Ok(start)
+    }
+
+    /// Writes values that start at a byte, which nobody else has.
+    pub fn write<T: Pod>(&mut self, start: u64, values: &[T]) -> Result<()> {
         let file = match self.file.take() {
             Some(file) => file,
             None => tempfile::tempfile_in(&self.folder)
                 .map_err(|e| Error::io(&self.folder, "create a spill file in", e))?,
         };
         let bytes: &[u8] = bytemuck::cast_slice(values);
-        let start = self.bytes;
         let written = file.write_all_at(bytes, start);
         self.file = Some(file);
         written.map_err(|e| Error::io(&self.folder, "write a spill file in", e))?;
-        self.bytes += bytes.len() as u64;
-        Ok(start)
+        self.bytes = self.bytes.max(start + bytes.len() as u64);
+        Ok(())
     }
 
     /// Reads the values that start at a byte which [`SpillFile::append`] returned, or a whole number of them further on.

@@ -4,10 +4,11 @@
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::annotated::{AddedColumns, write_added, writer};
 use super::failure::Failure;
@@ -128,10 +129,7 @@ impl Files<'_, '_> {
         let part = match share.is_whole {
             true => None,
             false => {
-                let mut path = self.opened()?.1.clone().into_os_string();
-                // Behind the whole name: that of another file may differ from it in what looks like an extension only.
-                path.push(".part");
-                let path = PathBuf::from(path);
+                let path = part_beside(&self.opened()?.1);
                 let group = (share.group, true, self.targets.room);
                 write_rows(self.source, self.chosen, group, &share.rows, &path, self.progress)?;
                 let bytes = fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
@@ -163,6 +161,13 @@ impl Files<'_, '_> {
         self.done.1 += fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
         Ok(())
     }
+}
+
+/// Where a part of a file is written. Its name is short whatever that of the file is, which may differ from others in what looks like an extension
+/// only.
+fn part_beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    path.with_file_name(format!("{:016x}.part", xxh3_64(name)))
 }
 
 /// Adds the columns of some rows to their row group.

@@ -226,17 +226,17 @@ impl KeptWriter<'_> {
             // Process 0 has heard from all others whether the parts are there, and says so.
             let goes_on = match (leads, self.hands.peers) {
                 (Some(peers), _) => {
-                    let goes_on = !matches!(bytes, Err(Error::Undecodable { .. }));
-                    peers.broadcast(&goes_on)?;
-                    goes_on
+                    peers.broadcast(&bytes.is_ok())?;
+                    bytes.is_ok()
                 }
+                // Who has failed has told nobody, and leaves the job.
+                (None, Some(_)) if bytes.is_err() => false,
                 (None, Some(peers)) => peers.receive()?,
                 (None, None) => bytes.is_ok(),
             };
             if !goes_on {
                 break;
             }
-            // What fails here is said to the others before any more is begun.
             bytes = bytes.and_then(|sum| Ok(sum + self.work_some(jobs)?));
         }
         bytes

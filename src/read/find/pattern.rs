@@ -25,19 +25,15 @@ pub(super) fn matches_of(pattern: &str) -> Result<PatternMatches, PatternError> 
     let mut found = PatternMatches::default();
     let root = if pattern.starts_with('/') { "/" } else { "" };
     found.paths.push(PathBuf::from(root));
-    let mut components: Vec<&str> = pattern.split('/').filter(|component| !component.is_empty()).collect();
-    // All that is below a folder is meant: its own files, too.
-    if components.last() == Some(&"**") && !pattern.ends_with('/') {
-        components.push("*");
-    }
+    let components: Vec<&str> = pattern.split('/').filter(|component| !component.is_empty()).collect();
     for (at, component) in components.iter().enumerate() {
         if *component == "**" && components.get(at + 1) == Some(component) {
             continue;
         }
         let folders = std::mem::take(&mut found.paths);
         if *component == "**" {
-            let is_last = at + 1 == components.len();
-            folders.iter().for_each(|folder| found.folders_below(folder, !is_last));
+            // At the end all that is below a folder is meant, its own files, too: who walks it has them.
+            folders.iter().for_each(|folder| found.folders_below(folder));
         } else if component.contains(['*', '?', '[']) {
             let component = Pattern::new(component)?;
             folders.iter().for_each(|folder| found.within(folder, &component));
@@ -84,8 +80,8 @@ impl PatternMatches {
         }
     }
 
-    /// Takes the folders below a folder that are not hidden, and itself if it is wanted.
-    fn folders_below(&mut self, folder: &Path, itself: bool) {
+    /// Takes a folder and those below it that are not hidden.
+    fn folders_below(&mut self, folder: &Path) {
         let top = opened(folder);
         if !top.is_dir() {
             return;
@@ -94,7 +90,6 @@ impl PatternMatches {
             |entry: &DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
         for entry in WalkDir::new(top).follow_links(true).into_iter().filter_entry(visible) {
             match entry {
-                Ok(entry) if entry.depth() == 0 && !itself => {}
                 Ok(entry) if entry.file_type().is_dir() => {
                     self.paths.push(below(folder, entry.path()));
                 }
@@ -210,12 +205,15 @@ mod tests {
             "link/**/a*",
         ] {
             let whole = format!("{}/{pattern}", folder.path().display());
-            // Of the crate the last `**` stands for folders only.
-            let of_crate = if pattern.ends_with("**") { format!("{whole}/*") } else { whole.clone() };
-            let mut expected: Vec<PathBuf> = glob::glob_with(&of_crate, options)
-                .expect("a pattern")
-                .map(|path| path.expect("read"))
-                .collect();
+            let of_crate = |pattern: &str| {
+                let found = glob::glob_with(pattern, options).expect("a pattern");
+                found.map(|path| path.expect("read")).collect::<Vec<PathBuf>>()
+            };
+            let mut expected = of_crate(&whole);
+            if let Some(above) = whole.strip_suffix("/**") {
+                // Of the crate a last `**` stands for the folders below only.
+                expected.extend(of_crate(above.strip_suffix("/**").unwrap_or(above)));
+            }
             expected.sort();
             expected.dedup();
             let found = matches_of(&whole).expect("a pattern").paths;

@@ -28,13 +28,16 @@ pub(super) fn message_within(raw: &[u8]) -> Result<&[u8], Refusal> {
     })
 }
 
-/// The bytes that a message has by the first line of its file, as `.emlx` files of Apple Mail have one, and what follows that line.
+/// The bytes that a message has by the first line of its file, as `.emlx` files of Apple Mail have one, and what follows that line. Behind the
+/// message there is a property list, or nothing.
 pub(super) fn counted_message(raw: &[u8]) -> Option<(usize, &[u8])> {
     let end = memchr(b'\n', &raw[..raw.len().min(2 * MOST_DIGITS)])?;
     let count = raw[..end].trim_ascii_end();
     let is_count = (1..=MOST_DIGITS).contains(&count.len()) && count.iter().all(u8::is_ascii_digit);
     let count = std::str::from_utf8(count).ok().filter(|_| is_count)?;
-    Some((count.parse().ok()?, &raw[end + 1..]))
+    let (bytes, rest) = (count.parse().ok()?, &raw[end + 1..]);
+    let behind = rest.get(bytes..).unwrap_or_default().trim_ascii_start();
+    (behind.is_empty() || behind.starts_with(b"<?xml")).then_some((bytes, rest))
 }
 
 /// A message with lines that end as all others do: those of an old Macintosh end with a carriage return.
@@ -69,7 +72,15 @@ mod tests {
             assert_eq!(message_within(&file), Ok(&message[..]), "{count:?}");
             assert!(message_within(&file[..16]).is_err(), "{count:?}");
         }
-        for other in ["Subject: 18\n\nbody", "18 mails\n\nbody", "\n", "", "1234567890123\nbody", "18"] {
+        for other in [
+            "Subject: 18\n\nbody",
+            "18 mails\n\nbody",
+            "\n",
+            "",
+            "1234567890123\nbody",
+            "18",
+            "1\nSubject: s\n\nbody",
+        ] {
             assert_eq!(message_within(other.as_bytes()), Ok(other.as_bytes()));
         }
     }

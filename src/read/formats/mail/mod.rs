@@ -51,7 +51,8 @@ pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
 
 /// Whether a file is one message.
 pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
-    let content = counted_message(head.content()).map_or(head.content(), |(_, message)| message);
+    let content = counted_message(head.content())
+        .map_or(head.content(), |(bytes, message)| &message[..bytes.min(message.len())]);
     let certainty = match head.extension() {
         Some("eml" | "emlx") if !head.is_binary() => Certainty::Named,
         _ if head.is_in_maildir() && count_signs(content).is_some() => Certainty::Named,

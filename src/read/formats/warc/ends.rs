@@ -23,8 +23,6 @@ pub(super) struct StretchEnds<H> {
     head: Vec<u8>,
     /// Whether the record, as far as is known, holds a document.
     document: bool,
-    /// Whether line ends stand behind the content of the record before.
-    is_closed: bool,
     /// Whether what was looked at last ends with a line, where nothing is a record.
     at_line: bool,
     undecided: usize,
@@ -34,7 +32,7 @@ pub(super) struct StretchEnds<H> {
 impl<H> Default for StretchEnds<H> {
     fn default() -> StretchEnds<H> {
         let (place, head, heads) = (StretchPlace::Head, Vec::new(), std::marker::PhantomData);
-        StretchEnds { place, head, document: false, is_closed: true, at_line: false, undecided: 0, heads }
+        StretchEnds { place, head, document: false, at_line: false, undecided: 0, heads }
     }
 }
 
@@ -77,20 +75,21 @@ impl<H: RecordHead> StretchEnds<H> {
         taken
     }
 
-    /// Looks for a line that begins as a record does. Where what is lost follows the content of a record at once, it ends before the line ends
-    /// behind it: they are those of that record, and readers need them when it is gone.
+    /// Looks for a line that begins as a record does.
     fn find(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut line = if self.at_line { 0 } else { next_line(bytes, 0) };
-        while line < bytes.len() && !H::may_begin(&bytes[line..]) {
+        while line < bytes.len() {
+            let rest = &bytes[line..];
+            if H::may_begin(rest) {
+                if rest.len() >= H::SURE {
+                    return Some(line);
+                }
+                (self.undecided, self.at_line) = (rest.len(), true);
+                return None;
+            }
             line = next_line(bytes, line);
         }
-        let end = if self.is_closed { line } else { before_line_ends(&bytes[..line]) };
-        if bytes.len() - line >= H::SURE {
-            self.is_closed = true;
-            return Some(end);
-        }
-        self.undecided = bytes.len() - end;
-        self.at_line = bytes[..end].last().map_or(self.at_line, |last| *last == b'\n');
+        self.at_line = bytes.ends_with(b"\n") || bytes.is_empty() && self.at_line;
         None
     }
 }
@@ -98,15 +97,6 @@ impl<H: RecordHead> StretchEnds<H> {
 /// Where the line behind the one at `at` begins; the end of the bytes if it does not.
 fn next_line(bytes: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end + 1)
-}
-
-/// Most line ends, in bytes, that are left to what follows.
-const MOST_LEFT: usize = b"\r\n\r\n".len();
-
-/// Where the last line ends of bytes begin.
-fn before_line_ends(bytes: &[u8]) -> usize {
-    let ends = bytes.iter().rev().take(MOST_LEFT).take_while(|byte| matches!(byte, b'\r' | b'\n'));
-    bytes.len() - ends.count()
 }
 
 /// How many line ends bytes begin with.
@@ -133,12 +123,10 @@ impl<H: RecordHead> Boundaries for StretchEnds<H> {
                         self.place = StretchPlace::Content(left - taken);
                         return None;
                     }
-                    (self.place, self.is_closed) = (StretchPlace::Behind, false);
+                    self.place = StretchPlace::Behind;
                 }
                 StretchPlace::Behind => {
-                    let ends = line_ends(&bytes[at..]);
-                    at += ends;
-                    self.is_closed |= ends > 0;
+                    at += line_ends(&bytes[at..]);
                     if at == bytes.len() {
                         return None;
                     }
