@@ -87,12 +87,14 @@ impl Mesh {
     /// refused or not all have come within the timeout; [`Error::Lost`] and [`Error::GaveUp`] if one goes while the job begins.
     pub fn join(membership: Membership, say: Box<dyn Fn(&str) + Send + Sync>) -> Result<Arc<Mesh>> {
         membership.validate()?;
-        let deadline = Instant::now() + membership.join_timeout;
+        let begun = Instant::now();
+        let deadline = begun + membership.join_timeout;
         let (own, processes) = (membership.process, membership.processes());
         let identity = Arc::new(Identity::new(&membership)?);
         let arrivals = Arc::new(Arrivals::new(own, processes, say));
         let listener = (processes > 1).then(|| open(&identity, &arrivals, deadline)).transpose()?;
-        let met = rendezvous::meet(&identity, &arrivals, deadline);
+        let listens = Instant::now();
+        let met = rendezvous::meet(&identity, &arrivals, (begun, listens, deadline));
         if met.is_err() {
             arrivals.close();
         }

@@ -18,12 +18,15 @@ pub(in crate::mesh) const PAUSES: (Duration, Duration) =
 /// After how long a message says who is awaited, and how often after that.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(10));
 
+/// Addresses that were taken for less than this are not worth a word.
+const TAKEN: Duration = Duration::from_secs(1);
+
 /// Connects to all processes with lower numbers and awaits all with higher ones. Returns the control connection of
-/// each, none at the own number.
+/// each, none at the own number. This process has begun at some moment, listens since another one, and waits until a third.
 pub(in crate::mesh) fn meet(
     identity: &Arc<Identity>,
     arrivals: &Arc<Arrivals>,
-    deadline: Instant,
+    (begun, listens, deadline): (Instant, Instant, Instant),
 ) -> Result<Vec<Option<Met>>> {
     let own = identity.process as usize;
     for to in 0..own {
@@ -32,8 +35,7 @@ pub(in crate::mesh) fn meet(
         let spawned = thread::Builder::new().name(name).spawn(move || keep_calling(&identity, &arrivals, to));
         spawned.map_err(|error| Error::config(format!("cannot start a thread: {error}")))?;
     }
-    let begun = Instant::now();
-    let mut tell_at = begun + PATIENCE.0;
+    let mut tell_at = listens + PATIENCE.0;
     let mut book = arrivals.book();
     loop {
         if let Some(error) = book.fatal.take() {
@@ -47,7 +49,7 @@ pub(in crate::mesh) fn meet(
         }
         let now = Instant::now();
         if now >= deadline {
-            let what = absent(identity, &book, &missing, now - begun);
+            let what = absent(identity, &book, &missing, (now - begun, listens - begun));
             return Err(Error::Join { refused: false, what });
         }
         if now >= tell_at {
@@ -118,9 +120,21 @@ pub(in crate::mesh) fn refused(identity: &Identity, by: usize, why: &str) -> Err
     Error::Join { refused: true, what: format!("{} refuses this process: {why}", identity.name(by)) }
 }
 
-fn absent(identity: &Identity, book: &Book, missing: &[usize], waited: Duration) -> String {
+fn absent(
+    identity: &Identity,
+    book: &Book,
+    missing: &[usize],
+    (waited, taken): (Duration, Duration),
+) -> String {
+    let own = match taken > TAKEN {
+        true => format!(
+            "; the address of this one was taken for {:.1} s, perhaps by another process of its number",
+            taken.as_secs_f64()
+        ),
+        false => String::new(),
+    };
     format!(
-        "not all processes came within {:.1} s: there is no {}{}; start all processes, each with its number",
+        "not all processes came within {:.1} s: there is no {}{}{own}; start all processes, each with its number",
         waited.as_secs_f64(),
         names(identity, book, missing),
         book.refusals()
