@@ -71,7 +71,7 @@ pub(super) fn run_as(
     // It goes only when the other processes know that nothing is written to it any more.
     let (mut place, mut glance) = (None, None);
     let summary = job.work(
-        options.workers,
+        options.machine.workers,
         &progress,
         |peers| dedup((options, collections), begun, (&mut place, &mut glance), (peers.as_ref(), &progress)),
         |peers| assist(options, peers, &progress),
@@ -94,9 +94,9 @@ fn dedup(
     check_protected(&options.against, &options.inputs)?;
     let preferred = preferred_inputs(&options.prefer, &options.inputs)?;
     let apart = peers.is_some() && (!place.is_seen_by_all() || writes_to_store(options));
-    let hint = options.hint.shared_by(apart).within(options.memory);
+    let hint = options.hint.shared_by(apart).within(options.machine.memory);
     let mut discovery = find_inputs(&options.inputs, hint, spool.path(), progress)?;
-    FormPlan::new(&discovery.sources, FormChoice { memory: options.memory, ..options.form })?;
+    FormPlan::new(&discovery.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (hint, spool.path(), &**progress);
     let (protected, stored) = find_protected(&options.against, collections, &mut discovery, found_as)?;
@@ -120,7 +120,7 @@ fn dedup(
         };
         let own = ProtectedSet::sources_of(&protected);
         let sources = &mut discovery.sources[own..];
-        if !refuse_undecodable(&error, sources, options.form, (&room, options.workers), progress)? {
+        if !refuse_undecodable(&error, sources, options.form, (&room, options.machine.workers), progress)? {
             return Err(error);
         }
         peers.map_or(Ok(()), |peers| peers.broadcast(&NextStep::BeginAgain))?;
@@ -159,7 +159,7 @@ fn dedup_found(
 ) -> Result<(Summary, Option<RunReport>)> {
     let FoundInputs { discovery, protected, stored, preferred, collections, has_page } = *found;
     let mut config = options.config.clone();
-    let counting = resources(options, place.path(), None);
+    let counting = options.machine.resources(place.path(), None);
     let named = options.lexicon.as_deref();
     // Stored documents were sketched by the lexicon of their collection.
     let lexicon = match stored.is_empty() {
@@ -182,7 +182,7 @@ fn dedup_found(
         stored: Vec::new(),
         config,
     };
-    let with = || resources(options, place.path(), peers.cloned());
+    let with = || options.machine.resources(place.path(), peers.cloned());
     let lowest = lowest(options, &task, stored, with(), progress)?;
     let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
     let request = Request {
@@ -390,7 +390,7 @@ fn assist_once(
 ) -> Result<(Vec<Source>, bool)> {
     let mut task: DedupTask = peers.receive()?;
     let place = (progress.stop_flag(), scratch);
-    admit_read_ahead(&mut task.sources, options.memory, options.workers, place);
+    admit_read_ahead(&mut task.sources, options.machine.memory, options.machine.workers, place);
     let sources = task.sources.clone();
     let own = ProtectedSet::sources_of(&task.protected);
     let open = |(file, manifest): &(u32, Manifest)| {
@@ -398,7 +398,7 @@ fn assist_once(
         Ok((*file, snapshot))
     };
     let stored = task.stored.iter().map(open).collect::<Result<Vec<_>>>()?;
-    let with = || resources(options, scratch, Some(Arc::clone(peers)));
+    let with = || options.machine.resources(scratch, Some(Arc::clone(peers)));
     if let Some(lowest) = lowest(options, &task, &stored, with(), progress)? {
         flow::assist(lowest, Arc::clone(progress))?;
     }
@@ -410,7 +410,7 @@ fn assist_once(
         match peers.receive()? {
             NextStep::Write => {
                 progress.enter(Stage::Write, 0);
-                assist_records(set, options.workers, peers, progress)?;
+                assist_records(set, options.machine.workers, peers, progress)?;
             }
             NextStep::BeginAgain => return Ok((sources, true)),
             NextStep::End => return Ok((sources, false)),
@@ -461,16 +461,10 @@ fn request(
     })
 }
 
-/// What the run may use of its machine, with the folder `scratch` for spill files.
-fn resources(options: &DedupOptions, scratch: &Path, peers: Option<Arc<Peers>>) -> Resources {
-    let DedupOptions { workers, memory, simd, .. } = *options;
-    Resources { workers, memory, simd, scratch: scratch.to_path_buf(), peers }
-}
-
 fn finish(options: &DedupOptions, begun: Instant, peers: Option<&Peers>, mut summary: Summary) -> Summary {
     summary.processes = peers.map(|peers| peers.mesh().processes());
     summary.wire_bytes = peers.map(Peers::wire_bytes);
-    summary.memory_limit_bytes = options.memory;
+    summary.memory_limit_bytes = options.machine.memory;
     summary.report = options.report.as_ref().map(|page| page.display().to_string());
     summary.form = Some(options.form).filter(|form| *form != FormChoice::default());
     summary.keep_per_cluster = Some(options.keep_per_cluster).filter(|most| *most > 1);

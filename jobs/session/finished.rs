@@ -106,7 +106,6 @@ pub(crate) fn again(
         // It was counted from the inputs, and is counted again.
         config.lexicon.clear();
     }
-    let Machine { workers, memory, simd } = machine;
     let against = record.against.iter();
     let against = against.map(|set| ProtectedPath { name: set.set.clone(), path: set.path.clone().into() });
     Ok(DedupOptions {
@@ -117,8 +116,7 @@ pub(crate) fn again(
         out: None,
         config,
         lexicon: record.lexicon.as_ref().map(PathBuf::from),
-        workers,
-        memory,
+        machine,
         pairs: false,
         kinds: record.kinds,
         keep_per_cluster: record.keep_per_cluster,
@@ -132,7 +130,6 @@ pub(crate) fn again(
         refusals: RefusalArgs { strict: false, max_rejected: Percent(record.max_rejected) },
         quiet: talk.quiet,
         json_progress: talk.json_progress,
-        simd,
         command: record.command.clone(),
         again: Some(run),
     })

@@ -47,10 +47,8 @@ pub(crate) struct DedupOptions {
     pub(crate) config: Config,
     /// The lexicon that was named.
     pub(crate) lexicon: Option<PathBuf>,
-    /// Worker threads, 1 to [`MAX_WORKERS`].
-    pub(crate) workers: usize,
-    /// Memory to stay within, in bytes; `None` where none was given and the system does not tell its own.
-    pub(crate) memory: Option<u64>,
+    /// What it may use of the machine.
+    pub(crate) machine: Machine,
     /// Whether every pair is written down.
     pub(crate) pairs: bool,
     /// Whether duplicates are related word by word.
@@ -77,8 +75,6 @@ pub(crate) struct DedupOptions {
     pub(crate) quiet: bool,
     /// Whether progress is shown as JSON lines.
     pub(crate) json_progress: bool,
-    /// Vector instructions to use, all of which this machine has.
-    pub(crate) simd: Simd,
     /// The command that does it again.
     pub(crate) command: Option<String>,
     /// The run that is done again, if one is: its inputs must be as they were.
@@ -97,7 +93,7 @@ impl DedupOptions {
                 "--within :file compares no two files, so nothing could be held against --against; leave one of them out",
             ));
         }
-        let Machine { workers, memory, simd } = Machine::new(&args.machine)?;
+        let machine = Machine::new(&args.machine)?;
         written(&mut config.input, args.form.to);
         let hint = args.choices.form.hint(&config.input);
         let report_from =
@@ -109,9 +105,7 @@ impl DedupOptions {
             report_by: args.page.report_by,
             config,
             lexicon: args.choices.lexicon,
-            workers,
-            memory,
-            simd,
+            machine,
             inputs: args.inputs,
             against: args.against,
             prefer: args.prefer,

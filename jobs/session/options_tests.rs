@@ -35,9 +35,12 @@ fn without_flags_the_defaults_stand() {
     let options = options(&[]).expect("good flags");
     assert_eq!(options.config, Config::default());
     assert_eq!(options.inputs, [PathBuf::from("in.jsonl")]);
-    assert!(options.workers >= 1 && options.dry_run);
+    assert!(options.machine.workers >= 1 && options.dry_run);
     assert!(!options.pairs && !options.refusals.strict && !options.quiet && !options.json_progress);
-    assert_eq!((options.out, options.memory, options.simd), (None, half_the_machine(1), Simd::detect()));
+    assert_eq!(
+        (options.out, options.machine.memory, options.machine.simd),
+        (None, half_the_machine(1), Simd::detect())
+    );
 }
 
 #[test]
@@ -134,6 +137,9 @@ fn machine_flags_arrive() {
     let options =
         options(&["-w", "3", "--memory", "1.5G", "--simd", "scalar", "--pairs", "--strict", "--quiet"]);
     let options = options.expect("good flags");
-    assert_eq!((options.workers, options.memory, options.simd), (3, Some(3 << 29), Simd::Scalar));
+    assert_eq!(
+        (options.machine.workers, options.machine.memory, options.machine.simd),
+        (3, Some(3 << 29), Simd::Scalar)
+    );
     assert!(options.pairs && options.refusals.strict && options.quiet);
 }

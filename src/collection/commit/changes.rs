@@ -165,7 +165,15 @@ impl ChangesWriter {
         Ok(ChangesWriter { commit, log: LogWriter::create(storage, Name::Changes(commit))? })
     }
 
-    /// Adds bytes at the end. Each call is a write: the caller gathers lines.
+    /// Adds a line of JSON at the end.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`].
+    pub fn line(&mut self, row: &impl serde::Serialize) -> Result<()> {
+        self.log.line(row)
+    }
+
+    /// Adds bytes at the end.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`].

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::commit::names::Name;
@@ -12,6 +13,8 @@ use crate::storage::{Advice, FileWriter, Storage};
 
 /// Bytes read at once.
 const BLOCK: usize = sized(256 << 10, 100);
+/// Bytes of lines written at once.
+const AT_ONCE: usize = sized(1 << 20, 64);
 
 /// What a finished log is known by: its length in bytes, and the 128-bit XXH3 of all of them.
 pub(in crate::collection) type Seal = (u64, u128);
@@ -60,6 +63,8 @@ pub(in crate::collection) struct LogWriter {
     path: PathBuf,
     bytes: u64,
     digest: Xxh3,
+    /// Lines that are not written yet.
+    lines: Vec<u8>,
 }
 
 impl LogWriter {
@@ -71,17 +76,33 @@ impl LogWriter {
         let name = name.to_string();
         let path = storage.path(&name);
         let writer = storage.create(&name).map_err(|e| Error::io(&path, "create", e))?;
-        Ok(LogWriter { writer, path, bytes: 0, digest: Xxh3::new() })
+        Ok(LogWriter { writer, path, bytes: 0, digest: Xxh3::new(), lines: Vec::new() })
     }
 
-    /// Adds bytes at the end. Each call is a write: the caller gathers lines.
+    /// Adds a line of JSON at the end.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(in crate::collection) fn line(&mut self, row: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.lines, row).map_err(|e| Error::io(&self.path, "write", e.into()))?;
+        self.lines.push(b'\n');
+        if self.lines.len() > AT_ONCE { self.write_lines() } else { Ok(()) }
+    }
+
+    /// Adds bytes at the end.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub(in crate::collection) fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))?;
-        self.digest.update(bytes);
-        self.bytes += bytes.len() as u64;
+        self.lines.extend_from_slice(bytes);
+        self.write_lines()
+    }
+
+    fn write_lines(&mut self) -> Result<()> {
+        self.writer.append(&self.lines).map_err(|e| Error::io(&self.path, "write", e))?;
+        self.digest.update(&self.lines);
+        self.bytes += self.lines.len() as u64;
+        self.lines.clear();
         Ok(())
     }
 
@@ -90,6 +111,7 @@ impl LogWriter {
     /// # Errors
     /// [`Error::Io`].
     pub(in crate::collection) fn finish(mut self) -> Result<Seal> {
+        self.write_lines()?;
         self.writer.sync().map_err(|e| Error::io(&self.path, "sync", e))?;
         Ok((self.bytes, self.digest.digest128()))
     }

@@ -7,7 +7,6 @@ use crate::collection::commit::log::{LogWriter, read_log};
 use crate::collection::commit::names::Name;
 use crate::error::{Error, Result};
 use crate::hex;
-use crate::limits::sized;
 use crate::read::Rejected;
 use crate::storage::Storage;
 
@@ -34,9 +33,6 @@ pub(in crate::collection) struct RefusedRow {
     pub(in crate::collection) unread: Option<u32>,
 }
 
-/// Bytes of lines written at once.
-const BLOCK: usize = sized(1 << 20, 64);
-
 /// Writes the refused records of an epoch of commit `commit`, so that they are durable as soon as their name is.
 ///
 /// # Errors
@@ -49,17 +45,7 @@ pub(in crate::collection) fn write(
 ) -> Result<RefusedEntry> {
     let name = Name::Refused(commit, epoch);
     let mut log = LogWriter::create(storage, name)?;
-    let mut lines = Vec::new();
-    for row in rows {
-        let failed = |e: serde_json::Error| Error::io(&storage.path(&name.to_string()), "write", e.into());
-        serde_json::to_writer(&mut lines, row).map_err(failed)?;
-        lines.push(b'\n');
-        if lines.len() > BLOCK {
-            log.append(&lines)?;
-            lines.clear();
-        }
-    }
-    log.append(&lines)?;
+    rows.iter().try_for_each(|row| log.line(row))?;
     let (bytes, digest) = log.finish()?;
     Ok(RefusedEntry { epoch, bytes, digest })
 }

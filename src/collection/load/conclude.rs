@@ -11,7 +11,7 @@ use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
 use crate::collection::load::report::Report;
 use crate::collection::load::settle::{CHANGE, compute_removals};
-use crate::collection::load::write::{missing, write_clusters, write_lines};
+use crate::collection::load::write::{missing, write_clusters};
 use crate::collection::maintain::compact::after_load;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::tables::Tables;
@@ -218,7 +218,7 @@ impl Prepared<'_> {
         let written = [(id, write_clusters(run, outcome, sources)?)];
         self.name(&written)?;
         let mut log = self.writer.begin_changes(&self.next)?;
-        write_lines(&mut log, &outcome.lines)?;
+        outcome.lines.each(|line| log.line(line))?;
         let counts = [outcome.added, outcome.replaced, outcome.removed, self.next.counts.documents];
         let note = self.batch.command.map(|command| CommitNote::now(command, &self.batch.sources, counts));
         self.next.changes.push(log.finish(note)?);

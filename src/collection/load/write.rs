@@ -1,8 +1,6 @@
 //! Writing what a load changes: a run for each epoch, one for its clusters, one change log.
 
-use crate::collection::commit::changes::ChangesWriter;
 use crate::collection::load::diff_clusters::ClusterDiff;
-use crate::collection::load::fresh_clusters::ChangeLines;
 use crate::collection::load::settle::Delta;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, RARITY, SEEN,
@@ -17,9 +15,8 @@ use crate::collection::tables::rows::{
 };
 use crate::collection::tables::sources::SourceEntry;
 use crate::document::Doc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flow::Loaded;
-use crate::limits::sized;
 use crate::method::FrozenTables;
 
 /// Writes what an epoch changes into a run; the frozen tables too, if the collection has none yet.
@@ -154,24 +151,3 @@ fn rows<const N: usize>(
     run.rows(table.kind, table.shape)?;
     rows.try_for_each(|row| run.push(&row))
 }
-
-/// Writes the lines about clusters into a change log.
-///
-/// # Errors
-/// [`crate::error::Error::Io`].
-pub(in crate::collection) fn write_lines(log: &mut ChangesWriter, lines: &ChangeLines) -> Result<()> {
-    let mut bytes = Vec::new();
-    lines.each(|line| {
-        serde_json::to_writer(&mut bytes, line).map_err(|e| Error::Worker(format!("a change log: {e}")))?;
-        bytes.push(b'\n');
-        if bytes.len() > BLOCK {
-            log.append(&bytes)?;
-            bytes.clear();
-        }
-        Ok(())
-    })?;
-    log.append(&bytes)
-}
-
-/// Bytes of lines written at once.
-const BLOCK: usize = sized(1 << 20, 64);

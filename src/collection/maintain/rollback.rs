@@ -7,7 +7,6 @@ use crate::collection::commit::names::folder;
 use crate::collection::commit::retained::at::CommitAt;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::writer::Writer;
-use crate::collection::load::write::write_lines;
 use crate::collection::maintain::local_runs::keep;
 use crate::collection::maintain::restored_clusters::{RestoredDiff, diff_restored};
 use crate::collection::tables::Tables;
@@ -107,7 +106,7 @@ fn prepare(writer: &Writer, earlier: &Manifest, diff: &RestoredDiff) -> Result<M
     next.runs.clone_from(&earlier.runs);
     next.counts = earlier.counts;
     let mut log = writer.begin_changes(&next)?;
-    write_lines(&mut log, &diff.lines)?;
+    diff.lines.each(|line| log.line(line))?;
     let counts = [diff.added, diff.replaced, diff.removed, next.counts.documents];
     let note = CommitNote::now(CommitCommand::Rollback, &[], counts);
     next.changes.push(log.finish(Some(CommitNote { restored: Some(earlier.commit), ..note }))?);
