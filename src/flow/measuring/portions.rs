@@ -106,10 +106,12 @@ fn decide(
         // Else there may be as many links as candidates.
         let one_link_each = are_apart(run) && joins_firsts(run) && !has_hot_groups;
         let many = || !one_link_each && run.context.allow_graph(candidates.len(), 0, 0).is_err();
-        let division = match () {
-            () if together || may_be_together(run, candidates.len()) && many() => Division::Together,
-            () if are_apart(run) => Division::Parts,
-            () => Division::Anyhow,
+        let division = if together || may_be_together(run, candidates.len()) && many() {
+            Division::Together
+        } else if are_apart(run) {
+            Division::Parts
+        } else {
+            Division::Anyhow
         };
         return Ok((division, Vec::new()));
     };
