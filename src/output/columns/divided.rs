@@ -184,3 +184,20 @@ fn add(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_different_files_have_different_names() {
+        let long = "x".repeat(240);
+        let files =
+            ["kept/data.2024-00001", "kept/data.2025-00001", "kept/data", &format!("kept/{long}.y-00001")];
+        let parts: Vec<PathBuf> = files.iter().map(|file| part_beside(Path::new(file))).collect();
+        for (at, part) in parts.iter().enumerate() {
+            assert_eq!((part.parent(), part.extension()), (Some(Path::new("kept")), Some("part".as_ref())));
+            assert!(!parts[..at].contains(part) && part.as_os_str().len() < 30, "{}", part.display());
+        }
+    }
+}
