@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
 use alike::output::{Chosen, Hands, Side, write_kept};
@@ -18,6 +19,7 @@ use parquet::file::writer::TrackedWrite;
 use serde_json::Value;
 
 use crate::support::columns::{Columns, Made, read_back};
+use crate::support::job::{Process, at_free_ports, command};
 use crate::support::loads::{Seen as LoadSeen, whole};
 use crate::support::output::{Output, jsonl};
 use crate::support::outputs::alike_in_all;
@@ -507,6 +509,34 @@ fn files_that_differ_in_what_follows_a_dot_are_divided_side_by_side() {
     let parts = dir.output(&format!("{line} --shard-size 1k"), "parts");
     assert_eq!(parts.duplicates, whole.duplicates);
     assert!(whole.kept.len() == 6 && parts.kept.len() > 6, "{:?}", parts.kept.keys());
+}
+
+/// Whichever process it is, and whatever else is to be written: nobody waits for what does not come.
+#[cfg(unix)]
+#[test]
+fn a_process_that_cannot_write_its_part_ends_the_job() {
+    let dir = Dir::new();
+    for file in 0..8 {
+        let row = |at: usize| {
+            // The last row is the first one again, so that a part of each file is written.
+            let text = words((file * 100 + at % 99) * 1000, 120);
+            Columns { id: format!("{file}-{at}"), text: Some(text), ..Columns::default() }
+        };
+        let rows: Vec<Columns> = (0..100).map(row).collect();
+        dir.write(&format!("in/{file}.parquet"), every_kind(&rows).remove(0).1);
+    }
+    let line =
+        format!("ulimit -f 64; exec {} dedup in --method exact --out out -w 1", env!("CARGO_BIN_EXE_alike"));
+    let ended = at_free_ports(2, |hosts, index| {
+        let plain = command(&dir, hosts, index, "");
+        let variables = plain.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &line]).envs(variables).current_dir(dir.path());
+        Process::start(limited, &line)
+    });
+    assert!(ended.iter().all(|ran| ran.code == Some(1)), "{ended:?}");
+    assert!(ended.iter().any(|ran| ran.stderr.contains("too large")), "{ended:?}");
+    assert!(!dir.join("out").exists());
 }
 
 #[test]
