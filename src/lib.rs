@@ -940,16 +940,16 @@
 //! # Invariants
 //!
 //! - `text`, `sketch`, `method` and `similarity` touch no file and cannot fail: every text has tokens or none.
-//! - Nothing here prints, exits, or reads the environment or the command line.
-//! - Only `read` opens inputs and constructs decoders; only `output`, `storage`, `lexicon`, `tune/part.rs` and the spill
-//!   files of `flow` write.
+//! - Nothing here prints, exits, or reads the command line; of the environment only the folder for temporary files is asked.
+//! - Only `read` opens inputs and constructs decoders. Only `output`, `storage`, `lexicon`, `report`, `collection/export`, `decontaminate` and
+//!   the verdicts of `serve` write what stays; all other files are temporary, in a folder of `scratch`.
 //! - Only `storage` touches the files of a collection. They are appended to, synced, and from then on only read or
 //!   removed; a name is never given to another file while it is taken.
 //! - A document is its position in the input; ids are labels. Document numbers never reach the output.
 //! - Order never depends on workers: what is listed is sorted by position, and what is chosen is chosen by it.
 //! - No comparison with a threshold rounds: thresholds are fractions of integers.
-//! - `unsafe` is two calls into functions compiled for more vector instructions, each behind the question whether the
-//!   machine has them, each with a portable twin; and one that decodes a page of 512 words in place, which any bytes
+//! - `unsafe` is four calls into functions compiled for more vector instructions (`text/scan.rs`, `sketch/minwise.rs`,
+//!   `sketch/shingles.rs`), each behind the question whether the machine has them, each with a portable twin; and one that decodes a page of 512 words in place, which any bytes
 //!   are, in `collection/run/page.rs`.
 
 mod api;

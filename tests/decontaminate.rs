@@ -64,15 +64,28 @@ impl Plain {
         else {
             return;
         };
-        let near = standing.iter().filter(|at| (first..first + self.window).contains(*at));
-        let most = near.map(|at| distinct(*at, at + self.window)).max().unwrap();
-        let ends = standing.iter().filter(|end| **end >= first);
-        let best = ends.flat_map(|end| {
-            let starts = standing.iter().rev().filter(move |at| (first..=*end).contains(*at));
-            starts.map(move |at| (*at, *end))
-        });
-        let is_best = |(at, end): &(usize, usize)| end - at < self.window && distinct(*at, end + 1) == most;
-        let (start, end) = best.into_iter().find(is_best).unwrap();
+        // From a good window to a better one near it, until there is none.
+        let size = |at: usize| distinct(at, at + self.window);
+        let (mut best, mut next) = (first, Some(first));
+        while let Some(better) = next {
+            best = better;
+            let near = standing.iter().copied().filter(|at| (best..best + self.window).contains(at));
+            let most = near.clone().map(size).max().unwrap();
+            next = near.filter(|at| most > size(best) && size(*at) == most).min();
+        }
+        let most = size(best);
+        // Where each stretch with as many begins at the latest, by its end.
+        let latest: Vec<(usize, usize)> = standing
+            .iter()
+            .filter_map(|end| {
+                let mut starts = standing.iter().rev().filter(|at| (best..=*end).contains(*at));
+                let start = starts.find(|at| end - **at < self.window && distinct(**at, end + 1) == most)?;
+                Some((*start, *end))
+            })
+            .collect();
+        let first_end = latest[0].1;
+        let stretches = latest.iter().copied().filter(|(start, _)| *start <= first_end);
+        let (start, end) = stretches.min_by_key(|(start, end)| (end - start, *start)).unwrap();
         let before = (first..start).take_while(|at| at + self.ngram <= start).last();
         if let Some(before) = before {
             self.stretches(document, first, before + 1, out);

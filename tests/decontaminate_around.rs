@@ -276,6 +276,9 @@ fn other_actions_and_wrong_use() {
     for flags in ["--margin 5", "--max-documents 3", "--min-piece 9", "--max-pieces 4 --threshold 0.5"] {
         run(flags).code(2).says("--any-ngram");
     }
+    for action in ["drop", "list"] {
+        run(&format!("--any-ngram --min-piece 5 --action {action}")).code(2).says("--min-piece");
+    }
     run("--preset gpt-3 --margin 5").code(2).says("--preset");
     run("--preset gpt-3 --write-removed").code(2).says("--write-removed");
     assert!(!dir.join("o").exists());

@@ -315,7 +315,7 @@ fn what_does_not_fit_is_refused_beside_what_does() {
         let reason = rejected[at]["reason"].as_str().unwrap();
         assert!(reason.contains(why) && reason.contains("with --memory"), "{reason}");
     };
-    told(0, "long.jsonl", "do not fit in the memory allowed, 64 MiB");
+    told(0, "long.jsonl", "may take of the memory allowed, 64 MiB");
     told(2, "wide.jsonl.zst", "takes a larger window than the memory allows");
     // All that was read is as it would be without them.
     let alone = dir.output(&format!("in.jsonl {memory}"), "alone");
@@ -454,4 +454,35 @@ fn clusters_of_a_first_load_keep_to_the_memory() {
     let lines = told("few");
     assert!(lines.len() > 105_000, "{}", lines.len());
     assert_eq!(lines, told("all"));
+}
+
+/// A megabyte has half a million records that are none: what is told of them has a bound, too.
+#[test]
+fn refused_records_keep_to_the_memory() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", "{\n".repeat(500_000));
+    for command in ["dedup --dry-run", "load c", "passages --dry-run", "lexicon build --out lexicon"] {
+        let ran = dir.alike(&format!("{command} in.jsonl -w 2 --memory 64M --max-rejected 100"), None);
+        ran.code(3).says("32768 records are refused (in.jsonl: not JSON");
+    }
+}
+
+/// What a run has no room for it says nothing of: that is no zero.
+#[test]
+fn methods_are_measured_on_whole_inputs_or_not_at_all() {
+    let dir = Dir::new();
+    let mut random = Random(3);
+    let long = words(&mut random, 1_700_000);
+    dir.write(
+        "in.jsonl",
+        [line("a", &long), line("b", &long[..long.len() - 40]), line("c", "a short text")].concat(),
+    );
+    dir.write("labels.tsv", "id_a\tid_b\tgrade\na\tb\t1\na\tc\t0\n");
+    for command in ["evaluate in.jsonl --preset web", "tune threshold in.jsonl --words 5 --chars 0"] {
+        let command = format!("{command} --labels labels.tsv -w 1");
+        let told = dir.alike(&format!("{command} --memory 64M"), None);
+        let refused = told.stderr.contains("may take of the memory allowed");
+        assert!(refused && told.code != Some(0), "{}", told.stderr);
+        dir.alike(&command, None).ok();
+    }
 }

@@ -110,13 +110,14 @@ fn contained(verify: Verify) -> Config {
     config
 }
 
-/// Words in a row out of a few sequences, with sentences of two words and lines of four.
+/// Words in a row out of a few sequences, with sentences of two words and lines of four, which mostly begin at the same words.
 fn text() -> impl Strategy<Value = String> {
     let length = prop_oneof![1 => 0usize..4, 6 => 6usize..12];
-    (0usize..2, 0usize..12, length, 0usize..4).prop_map(|(family, from, length, marks)| {
+    let shift = prop_oneof![3 => Just(0usize), 1 => 1usize..4];
+    (0usize..2, 0usize..12, length, 0usize..4, shift).prop_map(|(family, from, length, marks, shift)| {
         let mut text = String::new();
         for at in from..from + length {
-            let end = ["", ".", "", ".\n"][at % 4];
+            let end = ["", ".", "", ".\n"][(at + shift) % 4];
             write!(text, "{}{end} ", word(family, at)).expect("written");
         }
         text + &"!".repeat(marks)
@@ -181,6 +182,25 @@ method!(anchors, small(Method::Anchors));
 method!(sentences, small(Method::Sentences));
 
 method!(lines, small(Method::Lines));
+
+/// The sketch of a text outlives the copy that it was made of, so texts of one sketch are cut alike.
+#[test]
+fn texts_of_the_same_words_that_are_cut_otherwise() {
+    let words = |from: usize, ends: &str| -> String {
+        let words = (from..).zip(ends.chars()).map(|(at, end)| format!("{}{end} ", word(0, at)));
+        words.collect::<String>().replace('|', ".\n")
+    };
+    let load = |ops: Vec<Op>| Load { ops, workers: 2, files: 1, epoch_bytes: None };
+    let (cut, whole, other) = (words(0, " | | | |"), words(0, "        "), words(4, " | | | |"));
+    for method in [Method::Sentences, Method::Lines] {
+        for (first, second) in [(&cut, &whole), (&whole, &cut)] {
+            let texts = [first, second, &other];
+            let all = (0..).zip(texts).map(|(id, text)| Op::Upsert(id, text.clone())).collect();
+            let loads = [load(all), load(vec![Op::Delete(0)]), load(vec![Op::Upsert(2, first.clone())])];
+            follow_on(Bench::by(&LEXICON, small(method)), &loads);
+        }
+    }
+}
 
 method!(salient, small(Method::Salient));
 

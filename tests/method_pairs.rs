@@ -42,8 +42,12 @@ impl Expected {
             let sketch = sketches.sketch(&text.text, words, text.day().filter(|_| dated));
             let lacks_terms = sketch.members.is_empty();
             too_few_terms += u64::from(lacks_terms);
-            // Equal texts of different days are two contents, but for those that only an equal text is compared with.
-            let content = *known.entry((words, sketch.day.filter(|_| !lacks_terms))).or_insert(holders.len());
+            // Equal texts of different days are two contents, but for those that only an equal text is compared with; and so are those
+            // that are cut otherwise.
+            let cut =
+                matches!(config.method, Method::Sentences | Method::Lines).then(|| sketch.members.clone());
+            let key = (words, sketch.day.filter(|_| !lacks_terms), cut);
+            let content = *known.entry(key).or_insert(holders.len());
             if content == holders.len() {
                 holders.push(Vec::new());
                 distinct.push(sketch);

@@ -188,14 +188,19 @@ fn a_page_is_whole_or_not_there() {
     corpus(&dir);
     dir.write("look.html", "as it was");
     dir.write("wrong.jsonl", "no JSON\n");
-    dir.dedup("wrong.jsonl --dry-run -q --report look.html").code(3);
+    dir.dedup("in --dry-run -q --report look.html").code(2).says("it is no report");
     assert_eq!(read(&dir, "look.html"), "as it was");
+    dir.write("look.html", "");
+    dir.dedup("in --dry-run -q --threshold 0.9 --report look.html").ok();
+    let before = read(&dir, "look.html");
+    dir.dedup("wrong.jsonl --dry-run -q --report look.html").code(3);
+    assert_eq!(read(&dir, "look.html"), before);
     dir.dedup("in --dry-run -q --report no/such/look.html").code(1).says("there is no folder no/such");
     dir.dedup("in --dry-run -q --report in").code(1).says("directory");
     dir.dedup("in --out out -q --report out/summary.json").code(2).says("out/report.html");
     assert_eq!(dir.names(), ["in", "look.html", "wrong.jsonl"]);
     dir.dedup("in --dry-run --report look.html").ok().says("only the report written").says("look.html");
-    assert!(read(&dir, "look.html").ends_with("</html>"));
+    assert!(read(&dir, "look.html").ends_with("</html>") && read(&dir, "look.html") != before);
     assert_eq!(dir.names(), ["in", "look.html", "wrong.jsonl"]);
     for (flags, says) in [
         ("--report-from 0.5", "--report"),

@@ -264,3 +264,24 @@ fn flipped_bits_never_cost_what_is_beside_them() {
     }
     assert!(begun_again > 5, "{begun_again}");
 }
+
+/// Rows are refused in stretches, and each of them counts: what protects nothing is told before what it protects is lost.
+#[test]
+fn rows_of_a_stretch_count_one_by_one() {
+    let dir = Dir::new();
+    beside(&dir, "text");
+    for command in
+        ["dedup in/b.jsonl --dry-run --against in/a.parquet", "load c in/b.jsonl --against in/a.parquet"]
+    {
+        dir.alike(command, None).code(3).says("40 of 120 records");
+    }
+    for command in ["passages in --dry-run", "repetition in --dry-run", "load c in"] {
+        let ran = dir.alike(&format!("{command} --max-rejected 50 --json"), None).ok();
+        let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(told["rejected"], 40, "{command}: {told}");
+    }
+    dir.dedup("in --max-rejected 50 --out o").ok();
+    let output = Output::read(&dir.join("o"));
+    let told: Vec<&Value> = refused(&output).into_iter().map(|row| &row["records"]).collect();
+    assert_eq!(told, [40], "{told:?}");
+}

@@ -440,7 +440,7 @@ pub(crate) struct ListArgs {
     /// Write the lists of duplicates, clusters, pairs and refused records in this form: --lists parquet [default: jsonl]
     #[arg(long, value_name = "FORM", value_parser = list_parser(), hide_short_help = true, help_heading = "Output")]
     pub(crate) lists: Option<ListForm>,
-    /// Also write assignments.jsonl: a row for every document, with its cluster, whether it is kept, and why not:
+    /// Also write assignments.jsonl: a row for every document with a word, its cluster, whether it is kept, and why not:
     /// --assignments --lists parquet
     #[arg(long, hide_short_help = true, help_heading = "Output")]
     pub(crate) assignments: bool,

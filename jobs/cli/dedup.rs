@@ -65,7 +65,7 @@ pub(crate) struct PageArgs {
     /// Also write a page (HTML) to look at first: --dry-run --report look.html
     ///
     /// It shows what goes and why, how alike it is, the largest and the loosest clusters, pairs near the threshold word by word,
-    /// what each source loses, and what was refused. It needs no network. A file that is there already is replaced.
+    /// what each source loses, and what was refused. It needs no network. A report that is there already is replaced.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) report: Option<PathBuf>,
     /// With --report: also say what would go at each threshold from T on, and show pairs just below the threshold
@@ -121,6 +121,8 @@ pub(crate) struct DedupArgs {
     pub(crate) refusals: RefusalArgs,
 
     /// Also write pairs.jsonl: every pair of near-duplicates
+    ///
+    /// Of equal texts only the first is paired with others, and each of the rest with it.
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
     /// Also compare duplicates word by word: kind (exact, excerpt, elaboration, insertion, focus, revision) and number

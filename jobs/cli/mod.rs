@@ -151,7 +151,8 @@ pub(crate) enum Command {
     /// List all pairs of near-duplicates of a collection
     ///
     /// A collection stores only the links that connect clusters, so this command computes the pairs again from stored
-    /// signatures. It reads no texts. Prints a table on a terminal, otherwise JSON Lines like `dedup --pairs`.
+    /// signatures. It reads no texts. Of equal texts only the first is paired with others, and each of the rest with it.
+    /// Prints a table on a terminal, otherwise JSON Lines like `dedup --pairs`.
     #[command(after_help = help::more("pairs"), after_long_help = PAIRS_EXAMPLES)]
     Pairs(PairsArgs),
     /// Show the clusters at another threshold, keep policy or clustering

@@ -85,7 +85,7 @@ pub(crate) struct ReclusterArgs {
 pub(crate) struct ReportPageArgs {
     #[command(flatten)]
     pub(crate) at: EitherArgs,
-    /// The page; one that is there already is replaced
+    /// The page; a report that is there already is replaced
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]
@@ -121,6 +121,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub(crate) keep_per_cluster: Option<NonZeroUsize>,
     /// Also write pairs.jsonl: every pair of near-duplicates
+    ///
+    /// Of equal texts only the first is paired with others, and each of the rest with it.
     #[arg(long, help_heading = "Output")]
     pub(crate) pairs: bool,
     #[command(flatten)]

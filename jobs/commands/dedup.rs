@@ -245,8 +245,8 @@ fn dedup_found(
     summary.fetched = fetched(&discovery.sources, peers)?;
     let run = options.out.as_ref().map(|_| record(options, preferred, collections));
     let summary = Summary { run, ..finish(options, begun, peers, summary) };
-    summary.write(staging.path())?;
     write_inputs(staging.path(), documents)?;
+    summary.write(staging.path())?;
     Ok((summary, report))
 }
 

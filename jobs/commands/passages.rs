@@ -218,7 +218,7 @@ fn report(args: &PassagesArgs, request: &PassageRequest, done: &Done, peers: Opt
         "files": request.sources.len(),
         "bytes": request.sources.iter().map(|source| source.bytes).sum::<u64>(),
         "documents": read.documents,
-        "rejected": done.rejected.len(),
+        "rejected": Rejected::records(&done.rejected),
         "text_bytes": read.text_bytes,
         "pieces": read.pieces,
         "repeated": read.repeated,

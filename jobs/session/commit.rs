@@ -128,11 +128,14 @@ fn work_out(
         prepared.give_up(&error)?;
         return Err(error);
     }
-    if dry_run {
+    let rejected = Rejected::records(&rejected);
+    let report = if dry_run {
         let report = prepared.foresee()?;
-        return agree(&report).map(|()| report);
-    }
-    prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))
+        agree(&report).map(|()| report)
+    } else {
+        prepared.commit_if(|report| agree(report).and_then(|()| progress.check()))
+    };
+    report.map(|report| Report { rejected, ..report })
 }
 
 /// Says why something superseded is still there, which is no failure.

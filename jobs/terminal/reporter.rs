@@ -48,6 +48,14 @@ impl<'a> Reporter<'a> {
         }
     }
 
+    /// A line that people are to know, and programs that read progress, too.
+    fn tell(&self, line: &str) {
+        match self.talk.json_progress {
+            true => warn_program(line),
+            false => self.line(line),
+        }
+    }
+
     /// An object for programs.
     pub(crate) fn object(&self, value: &serde_json::Value) -> Result<ExitCode> {
         if !self.json && (self.talk.quiet || on_terminal()) {
@@ -75,10 +83,10 @@ impl<'a> Reporter<'a> {
             } else {
                 String::new()
             };
-            self.line(&format!("refused: {first}{more}"));
+            self.tell(&format!("refused: {first}{more}"));
         }
         if others > 0 {
-            self.line(&format!("refused: {} for other reasons", counted(others, "more record")));
+            self.tell(&format!("refused: {} for other reasons", counted(others, "more record")));
         }
         let cut_off: BTreeSet<&str> =
             rejected.iter().filter(|rejected| rejected.ends_file()).map(|rejected| &*rejected.file).collect();

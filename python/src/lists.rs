@@ -20,7 +20,7 @@ pub struct Shown {
 /// The columns of files, which mean nothing where rows came from Python.
 const FILES: [&str; 3] = ["file", "representative_file", "offset"];
 /// Columns that most methods leave empty: they are shown where they hold something.
-const SOMETIMES: [&str; 14] = [
+const SOMETIMES: [&str; 15] = [
     "shared_features",
     "containment",
     "edit_similarity",
@@ -35,6 +35,7 @@ const SOMETIMES: [&str; 14] = [
     "edits",
     "edits_above",
     "kept",
+    "records",
 ];
 
 impl Shown {

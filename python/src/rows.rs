@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StructArray};
@@ -174,8 +175,16 @@ impl Rows {
     fn named_rows(&self) -> PyResult<Vec<usize>> {
         let mut named = Vec::new();
         for batch in self.batches().map_err(damaged)? {
-            let rows = numbers(&batch.map_err(damaged)?, "row")?;
-            named.extend(rows.iter().flatten().map(|row| row as usize));
+            let batch = batch.map_err(damaged)?;
+            let rows = numbers(&batch, "row")?;
+            // A row of refused ones may stand for those behind it, too.
+            let records = batch.column_by_name("records").map(|_| numbers(&batch, "records")).transpose()?;
+            for (at, row) in rows.iter().enumerate() {
+                let Some(row) = row else { continue };
+                let count =
+                    records.as_ref().filter(|records| records.is_valid(at)).map_or(1, |of| of.value(at));
+                named.extend(row as usize..(row + count.max(1)) as usize);
+            }
         }
         Ok(named)
     }

@@ -204,5 +204,6 @@ fn commit(writer: &mut Writer, batch: Batch, unreadable: &[(PathBuf, String)]) -
         prepared.give_up(&error)?;
         return Err(error);
     }
-    prepared.commit()
+    let rejected = Rejected::records(&rejected);
+    prepared.commit().map(|report| Report { rejected, ..report })
 }

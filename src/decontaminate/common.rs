@@ -37,7 +37,7 @@ impl BenchmarkIndex {
             room: &room,
             progress,
         };
-        survey.read_within(room.clone(), reader, progress)?;
+        survey.read(room.clone(), reader, progress)?;
         let counts: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
         self.common = of_all(counts, most, corpus.peers)?;
         Ok(())

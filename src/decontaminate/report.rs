@@ -159,7 +159,7 @@ impl DecontaminationReport {
             text_bytes: tally.text_bytes,
             documents: tally.documents,
             empty: tally.empty,
-            rejected: rejected.len() as u64,
+            rejected: Rejected::records(rejected),
             contaminated: tally.contaminated,
             passages: tally.passages,
             unlisted: tally.unlisted,

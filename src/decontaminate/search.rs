@@ -196,7 +196,7 @@ pub fn search(
         let who = (process, next.fetch_add(1, Ordering::Relaxed));
         CorpusReader::new(index, corpus, who, (&room, progress))
     };
-    let surveyed = survey.read_within(room.clone(), reader, progress)?;
+    let surveyed = survey.read(room.clone(), reader, progress)?;
     let mut tally = CorpusTally::new(index);
     for reader in surveyed.readers {
         tally.add(&reader.finish()?);

@@ -1,13 +1,19 @@
 //! The documents of the inputs: where they stand, their ids, and how many words they have.
 
+use std::sync::Arc;
+
 use crate::config::{Input, Tokens};
 use crate::document::Position;
 use crate::error::{Error, Result};
+use crate::flow::Outcome;
 use crate::lexicon::{Survey, TextReader};
 use crate::progress::Progress;
-use crate::read::{Fields, Record, Refusal, Rejected, Source, reread};
+use crate::read::{Fields, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, Source, reread};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer};
+
+/// What a record costs here: its tokens, and an eighth for growing. Whatever a method makes of it costs more.
+const RECORD: RecordCost = RecordCost { token: 9, bytes_of_token: 6 };
 
 /// The documents of the inputs, numbered in document order from 0.
 #[derive(Debug)]
@@ -34,13 +40,16 @@ impl Documents {
     ///
     /// # Errors
     /// [`Error::Limit`] for more than 4,294,967,295 documents; what reading ends with.
-    pub fn read(survey: &Survey<'_>, simd: Simd, progress: &Progress) -> Result<Documents> {
+    pub fn read(survey: &Survey<'_>, simd: Simd, progress: &Arc<Progress>) -> Result<Documents> {
+        let room = survey.room(RECORD, progress)?;
         let reader = || Lengths {
             tokenizer: Tokenizer::new(Tokens::Words, Fold::default(), simd),
+            simd,
+            room: room.clone(),
             rows: Vec::new(),
             bytes: 0,
         };
-        let read = survey.read(reader, progress)?;
+        let read = survey.read(room.clone(), reader, progress)?;
         let text_bytes = read.readers.iter().map(|lengths| lengths.bytes).sum();
         let mut rows: Vec<DocumentIds> = read.readers.into_iter().flat_map(|lengths| lengths.rows).collect();
         if u32::try_from(rows.len()).is_err() {
@@ -61,14 +70,29 @@ impl Documents {
         self.rows.is_empty()
     }
 
+    /// Refuses a run that had no room for one of them: what it has found says nothing of that one.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], which names the first.
+    pub fn refuse_gaps(&self, outcome: &Outcome) -> Result<()> {
+        let is_one = |refused: &&Refused| self.find(refused.position).is_some();
+        let Some(refused) = outcome.refused.iter().find(is_one) else { return Ok(()) };
+        let inputs = &outcome.run.documents.inputs;
+        let first = inputs.rejected(std::slice::from_ref(refused));
+        Err(Error::Limit(first.iter().map(Rejected::to_string).collect()))
+    }
+
+    fn find(&self, position: Position) -> Option<u32> {
+        self.rows.binary_search_by_key(&position, |row| row.position).ok().map(|number| number as u32)
+    }
+
     /// The number of the document at a position of the inputs.
     ///
     /// # Errors
     /// [`Error::Changed`] if there was none when the inputs were read: the file is another one by now.
     pub(crate) fn at(&self, position: Position, sources: &[Source]) -> Result<u32> {
-        let found = self.rows.binary_search_by_key(&position, |row| row.position);
-        let changed = |_| Error::Changed(sources[position.file() as usize].path.clone());
-        found.map(|number| number as u32).map_err(changed)
+        let changed = || Error::Changed(sources[position.file() as usize].path.clone());
+        self.find(position).ok_or_else(changed)
     }
 
     /// Where a document stands.
@@ -124,6 +148,8 @@ impl Documents {
 /// What one worker has read.
 struct Lengths {
     tokenizer: Tokenizer,
+    simd: Simd,
+    room: RecordRoom,
     rows: Vec<DocumentIds>,
     bytes: u64,
 }
@@ -131,6 +157,10 @@ struct Lengths {
 impl TextReader for Lengths {
     fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let words = self.tokenizer.tokens(record.text).len();
+        if let Some(why) = self.room.refuses(record.raw.len(), record.text.len(), words) {
+            self.tokenizer = Tokenizer::new(Tokens::Words, Fold::default(), self.simd);
+            return Ok(Some(Refusal::NoRoom(why)));
+        }
         let words = u32::try_from(words).unwrap_or(u32::MAX);
         let id = record.id.as_deref().map(Box::from);
         self.rows.push(DocumentIds { position: record.position, id, words });

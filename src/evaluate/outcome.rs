@@ -20,8 +20,9 @@ pub struct Found {
 /// What a run over the inputs of `documents` has found.
 ///
 /// # Errors
-/// [`crate::error::Error::Changed`] if it has met a document that is not one of them.
+/// [`crate::error::Error::Changed`] if it has met a document that is not one of them; those of [`Documents::refuse_gaps`].
 pub fn found(outcome: &Outcome, documents: &Documents) -> Result<Found> {
+    documents.refuse_gaps(outcome)?;
     let run = &outcome.run;
     let number =
         |doc: Doc| documents.at(run.documents.catalogue.position(doc), &run.documents.inputs.sources);

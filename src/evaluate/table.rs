@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+/// Most names that objects may have.
+const MOST_NAMES: usize = 1000;
+
 /// A file of lines, each with the same columns.
 #[derive(Debug)]
 pub(super) struct FieldTable {
@@ -55,7 +58,7 @@ fn columns<'a>(
 fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable, String> {
     let (mut names, mut rows) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        let object: BTreeMap<String, Box<RawValue>> =
+        let mut object: BTreeMap<String, Box<RawValue>> =
             serde_json::from_str(line).map_err(|error| match error.is_eof() {
                 true => format!(
                     "line {number} ends within an object of JSON: whoever wrote it was cut off; remove the line, or write \
@@ -63,15 +66,18 @@ fn objects<'a>(lines: impl Iterator<Item = (u64, &'a str)>) -> Result<FieldTable
                 ),
                 false => format!("line {number} is no object of JSON: {error}"),
             })?;
-        if names.is_empty() {
-            names = object.keys().cloned().collect();
+        let mut fields: Vec<Option<String>> =
+            names.iter().map(|name| object.remove(name).and_then(|value| field(&value))).collect();
+        for (name, value) in object {
+            if names.len() == MOST_NAMES {
+                return Err(format!("line {number}: more than {MOST_NAMES} names of fields"));
+            }
+            // A name that stands first in a later line is a column all the same.
+            names.push(name);
+            fields.push(field(&value));
         }
-        rows.push((
-            number,
-            names.iter().map(|name| object.get(name).and_then(|value| field(value))).collect::<Vec<_>>(),
-        ));
+        rows.push((number, fields));
     }
-    // Objects without any field may have come before the first that names some.
     rows.iter_mut().for_each(|(_, fields)| fields.resize(names.len(), None));
     Ok(FieldTable { names: Some(names), rows })
 }
@@ -103,12 +109,14 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_the_fields_of_the_first_that_has_any() {
-        let table = FieldTable::parse("{}\n{\"id\":\"a\",\"mark\":true}\n{\"id\":2.50}\n", |_| false);
-        let table = table.expect("a table");
+    fn objects_have_the_fields_of_all() {
+        let lines = "{}\n{\"id\":\"a\"}\n{\"mark\":true,\"id\":2.50}\n";
+        let table = FieldTable::parse(lines, |_| false).expect("a table");
         assert_eq!(table.names.as_deref(), Some(&["id".to_owned(), "mark".to_owned()][..]));
         let fields: Vec<Vec<Option<&str>>> =
             table.rows.iter().map(|(_, fields)| fields.iter().map(Option::as_deref).collect()).collect();
-        assert_eq!(fields, [[None, None], [Some("a"), Some("1")], [Some("2.50"), None]]);
+        assert_eq!(fields, [[None, None], [Some("a"), None], [Some("2.50"), Some("1")]]);
+        let many: String = (0..=MOST_NAMES).map(|name| format!("{{\"{name}\":1}}\n")).collect();
+        assert!(FieldTable::parse(&many, |_| false).expect_err("refused").contains("1001: more than 1000"));
     }
 }

@@ -11,6 +11,7 @@ use super::grouping::Grouping;
 use super::labels::{LabelRows, Labels};
 use crate::components::Forest;
 use crate::error::{Error, Result};
+use crate::printable::counted;
 
 /// Names that are listed one by one.
 const TOLD: usize = 5;
@@ -92,6 +93,12 @@ pub struct Resolved {
 pub fn resolve(path: &Path, labels: &Labels, documents: &Documents, unlisted: Unlisted) -> Result<Resolved> {
     let mut resolver = Resolver::new(path, labels, documents);
     let resolved = match &labels.rows {
+        LabelRows::Pairs(_) if unlisted == Unlisted::Distinct && labels.unsure > 0 => {
+            let pairs = counted(labels.unsure, "pair");
+            let what = "a list of all duplicates (--unlisted distinct) says of every pair whether it is one; grade them, or leave \
+                        --unlisted out";
+            return Err(Error::input(path, format!("{pairs} graded unsure, and {what}")));
+        }
         LabelRows::Pairs(rows) => resolver.pairs(rows, unlisted),
         LabelRows::Clusters(rows) => {
             let labels = resolver.each(rows)?;

@@ -55,6 +55,8 @@ pub struct RunContext {
 pub const LINK: usize = size_of::<Candidate>() + 16;
 /// Bytes of a member of a hot group: there, and in the list of its hot groups, with its limit.
 const HOT_MEMBER: usize = 16;
+/// What links are called where they do not fit.
+const LINKS: &str = "the links between documents";
 /// Bytes of a content in the graph and in what is found out about it.
 const CONTENT: usize = 100;
 
@@ -139,7 +141,17 @@ impl RunContext {
     /// [`crate::error::Error::Limit`].
     pub fn allow_graph(&self, links: usize, hot_members: usize, contents: usize) -> Result<()> {
         let bytes = (links * LINK + hot_members * HOT_MEMBER + contents * CONTENT) / self.topology.workers();
-        self.memory.budget.allow(Share::Links, bytes as u64, 0, "the links between documents")
+        self.memory.budget.allow(Share::Links, bytes as u64, 0, LINKS)
+    }
+
+    /// The same while links are still found. How many there will be nobody knows, so the advice is twice as much as they take by then:
+    /// whoever follows it gets on in a few steps.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Limit`].
+    pub fn allow_growing_graph(&self, links: usize, hot_members: usize) -> Result<()> {
+        let bytes = ((links * LINK + hot_members * HOT_MEMBER) / self.topology.workers()) as u64;
+        self.memory.budget.allow(Share::Links, bytes, 2 * bytes, LINKS)
     }
 
     /// Refuses what an epoch changes if it does not fit: so many bytes, as far as they are known.

@@ -118,7 +118,7 @@ fn read(request: &LexiconRequest, progress: &Arc<Progress>) -> Result<Read> {
     let each = memory.map_or(u64::MAX, |memory| memory.saturating_sub(base) / workers as u64 / 4 * 3);
     let most = usize::try_from(each).unwrap_or(usize::MAX);
     let reader = || Counter::new(*terms, most, &resources.scratch);
-    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
+    let surveyed = survey.read(survey.room(RECORD, progress)?, reader, progress)?;
     let mut tally = TextTally::default();
     for (documents, empty) in surveyed.readers.iter().map(Counter::documents) {
         tally = TextTally { documents: tally.documents + documents, empty: tally.empty + empty };

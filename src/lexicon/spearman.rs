@@ -58,7 +58,8 @@ pub fn spearman(pairs: &[(u64, u64)]) -> Option<f64> {
     let part = |ties: u128| ties as f64 / all as f64;
     // 6 (d^2 + f/12 + g/12) is (6 (2d)^2 + 2 f + 2 g) / 4.
     let numerator = 1.0 - part(6 * squares + 2 * ties_a + 2 * ties_b) / 4.0;
-    Some(numerator / ((1.0 - part(ties_a)).sqrt() * (1.0 - part(ties_b)).sqrt()))
+    // Rounding may lead beyond the ends.
+    Some((numerator / ((1.0 - part(ties_a)).sqrt() * (1.0 - part(ties_b)).sqrt())).clamp(-1.0, 1.0))
 }
 
 /// Twice the rank of each value, which for equal ones is the mean of their places, and the sum of f^3 - f over groups of

@@ -1,6 +1,7 @@
 //! How many documents have the same signature of their rarest terms under two lexicons, by the length of the signature.
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -10,10 +11,13 @@ use super::survey::{Survey, TextReader};
 use crate::error::{Error, Result};
 use crate::limits::MAX_SIGNATURE;
 use crate::progress::Progress;
-use crate::read::{Record, Refusal, Rejected};
+use crate::read::{Record, RecordCost, RecordRoom, Refusal, Rejected};
 use crate::simd::Simd;
 use crate::text::Tokenizer;
 use crate::text::Tokens;
+
+/// What a record costs: its tokens, their numbers under two lexicons, and an eighth for growing.
+const RECORD: RecordCost = RecordCost { token: 18, bytes_of_token: 6 };
 
 /// Which documents are taken, and which signatures are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +70,7 @@ pub fn stability(
     survey: &Survey<'_>,
     question: StabilityRequest,
     simd: Simd,
-    progress: &Progress,
+    progress: &Arc<Progress>,
 ) -> Result<Stability> {
     question.check()?;
     if a.header().terms.fold != b.header().terms.fold {
@@ -78,8 +82,9 @@ pub fn stability(
             b.header().terms.fold
         )));
     }
-    let drawing = || Drawing::new((a, b), question, simd);
-    let surveyed = survey.read(drawing, progress)?;
+    let room = survey.room(RECORD, progress)?;
+    let drawing = || Drawing::new((a, b), question, (simd, room.clone()));
+    let surveyed = survey.read(room.clone(), drawing, progress)?;
     let read = surveyed.readers.iter().map(|drawing| drawing.read).sum();
     let mut drawn: Vec<Drawn> = surveyed.readers.into_iter().flat_map(|drawing| drawing.drawn).collect();
     drawn.sort_unstable();
@@ -133,14 +138,22 @@ struct Drawing<'a> {
     lexicons: (&'a Lexicon, &'a Lexicon),
     question: StabilityRequest,
     tokenizer: Tokenizer,
+    simd: Simd,
+    room: RecordRoom,
     drawn: BinaryHeap<Drawn>,
     read: u64,
     signatures: (Vec<u32>, Vec<u32>),
 }
 
 impl<'a> Drawing<'a> {
-    fn new(lexicons: (&'a Lexicon, &'a Lexicon), question: StabilityRequest, simd: Simd) -> Drawing<'a> {
+    fn new(
+        lexicons: (&'a Lexicon, &'a Lexicon),
+        question: StabilityRequest,
+        (simd, room): (Simd, RecordRoom),
+    ) -> Drawing<'a> {
         Drawing {
+            simd,
+            room,
             lexicons,
             question,
             tokenizer: Tokenizer::new(Tokens::Words, lexicons.0.header().terms.fold, simd),
@@ -151,9 +164,25 @@ impl<'a> Drawing<'a> {
     }
 }
 
+impl Drawing<'_> {
+    /// Why there is no room for a record, if there is none: drawn or not, so that the refused ones do not depend on the order.
+    fn no_room(&mut self, record: &Record<'_>) -> Option<String> {
+        let (raw, text) = (record.raw.len(), record.text.len());
+        if !self.room.is_long(raw.max(text)) {
+            return None;
+        }
+        let why = self.room.refuses(raw, text, self.tokenizer.tokens(record.text).len())?;
+        self.tokenizer = Tokenizer::new(Tokens::Words, self.lexicons.0.header().terms.fold, self.simd);
+        Some(why)
+    }
+}
+
 impl TextReader for Drawing<'_> {
     fn read(&mut self, record: &Record<'_>) -> Result<Option<Refusal>> {
         let text = record.text;
+        if let Some(why) = self.no_room(record) {
+            return Ok(Some(Refusal::NoRoom(why)));
+        }
         self.read += 1;
         let hash = xxh3_64_with_seed(text.as_bytes(), self.question.seed);
         let full = self.drawn.len() == self.question.sample;

@@ -11,7 +11,7 @@ use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
     DocumentSink, Fields, Input, Part, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs,
-    Sink, Source, admit_windows,
+    Sink, Source, admit_windows, most_refused,
 };
 
 /// The counter of units of a job that reads its inputs in one survey.
@@ -73,17 +73,8 @@ impl Survey<'_> {
         Ok(RecordRoom::new(self.memory, self.windows()?, self.workers, cost, progress))
     }
 
-    /// Has every text read by one of the readers, a reader for each worker.
+    /// Has every text read by one of the readers, a reader for each worker. Records are as long as there is room for.
     pub(crate) fn read<R: TextReader + Send>(
-        &self,
-        reader: impl Fn() -> R + Sync,
-        progress: &Progress,
-    ) -> Result<Surveyed<R>> {
-        self.read_within(RecordRoom::default(), reader, progress)
-    }
-
-    /// The same where records may be only so long.
-    pub(crate) fn read_within<R: TextReader + Send>(
         &self,
         room: RecordRoom,
         reader: impl Fn() -> R + Sync,
@@ -102,6 +93,7 @@ impl Survey<'_> {
         let shared = SurveyWork {
             shared: self.mesh.map(|mesh| (mesh, self.counter)),
             inputs,
+            room: (self.memory, self.workers),
             progress,
             next: AtomicU64::new(0),
             failed: AtomicBool::new(false),
@@ -155,6 +147,8 @@ struct SurveyWork<'a> {
     /// The other processes, and the counter by which they share units.
     shared: Option<(&'a Mesh, u64)>,
     inputs: RunInputs,
+    /// The memory of this process, and its workers.
+    room: (Option<u64>, usize),
     progress: &'a Progress,
     next: AtomicU64,
     failed: AtomicBool,
@@ -164,7 +158,8 @@ impl SurveyWork<'_> {
     /// Reads units until none is left.
     fn work<R: TextReader>(&self, reader: R) -> Result<SurveySink<R>> {
         let (refused, documents, text_bytes, failure) = (Vec::new(), 0, 0, None);
-        let mut taken = SurveySink { reader, refused, documents, text_bytes, failure };
+        let most_refused = most_refused(self.room);
+        let mut taken = SurveySink { reader, refused, most_refused, documents, text_bytes, failure };
         let metrics = self.progress.metrics();
         self.inputs.read(
             &mut taken,
@@ -173,11 +168,12 @@ impl SurveyWork<'_> {
             |taken| {
                 metrics.add(Metric::TextBytes, std::mem::take(&mut taken.text_bytes));
                 taken.failure.take().map_or(Ok(()), Err)?;
+                self.inputs.allow_refused(&taken.refused, self.room)?;
                 self.progress.check()?;
                 Ok(!self.failed.load(Ordering::Relaxed))
             },
         )?;
-        metrics.add(Metric::Refused, taken.refused.len() as u64);
+        metrics.add(Metric::Refused, taken.refused.iter().map(Refused::records).sum());
         Ok(taken)
     }
 
@@ -195,6 +191,7 @@ impl SurveyWork<'_> {
 struct SurveySink<R> {
     reader: R,
     refused: Vec<Refused>,
+    most_refused: usize,
     documents: u64,
     /// Not yet told.
     text_bytes: u64,
@@ -217,7 +214,10 @@ impl<R: TextReader> Sink for SurveySink<R> {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        self.refused.push(Refused { position, line, refusal });
+        // One too many ends the survey, with the next step.
+        if self.refused.len() <= self.most_refused {
+            self.refused.push(Refused { position, line, refusal });
+        }
     }
 }
 

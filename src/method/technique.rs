@@ -130,6 +130,11 @@ pub trait MethodSketcher: Send {
         false
     }
 
+    /// Whether texts with the same tokens may be cut to other sketches: then they are equal only if their sketches are, too.
+    fn cuts_tokens_apart(&self) -> bool {
+        false
+    }
+
     /// Writes to `words`, which are empty, the sketch of a text with these tokens, of a day.
     fn sketch(&mut self, _: &[u64], _: Option<i32>, _: &mut Vec<u64>) {}
 

@@ -312,7 +312,7 @@ pub fn against_figures(outcome: &Outcome) -> Vec<AgainstFigures> {
         .collect();
     for refused in outcome.refused.iter().filter(|refused| !matches!(refused.refusal, Refusal::NoTextIn(_))) {
         if let Some(set) = documents.protected_set_of(refused.position) {
-            figures[set].rejected += 1;
+            figures[set].rejected += refused.records();
         }
     }
     for set in findings.removed.iter().filter_map(|row| documents.protected_set(row.representative)) {

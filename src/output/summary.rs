@@ -84,7 +84,8 @@ pub struct Summary {
     pub largest_cluster: u64,
     /// Pairs written, if they were asked for.
     pub pairs: Option<u64>,
-    /// Candidate pairs.
+    /// Candidate pairs. Like `verified` and `hot_groups` they tell the work of this run: where key groups are hot, each worker decides
+    /// for its own whether to count their pairs, so other numbers of workers may have other candidates. The lists are the same.
     pub candidates: u64,
     /// Candidate pairs that were decided on full sets, and those that connected components did not need, since other links say the same.
     pub verified: u64,

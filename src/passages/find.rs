@@ -188,7 +188,7 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
         read: PassageTally::default(),
         progress,
     };
-    let surveyed = survey.read_within(survey.room(RECORD, progress)?, reader, progress)?;
+    let surveyed = survey.read(survey.room(RECORD, progress)?, reader, progress)?;
     let mut read = PassageTally::default();
     let mut runs = Vec::new();
     let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {

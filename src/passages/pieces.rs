@@ -9,8 +9,13 @@ use super::unit::{PassageUnit, PieceKind};
 use crate::simd::Simd;
 use crate::text::{Fold, PlacedWords, Tokenizer, Tokens, each_line, each_sentence};
 
-/// The factor of sums over tokens and pieces; odd, so that no bit is lost.
+/// The factor of [`folded`].
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+/// A prime: polynomials over its residues are the same for no other reason than chance. Modulo 2^64 some differ in every coefficient and
+/// have the same value whatever the base, as those of a Thue-Morse sequence do.
+const PRIME: u64 = (1 << 61) - 1;
+/// Where the two polynomials of a run are evaluated.
+const BASES: [u64; 2] = [0x1E37_79B9_7F4A_7C15, 0x04CE_B9FE_1A85_EC53];
 /// Longest piece whose tokens are held, in bytes; those of longer ones are added up as they come.
 const LONG: usize = 1 << 20;
 
@@ -120,7 +125,7 @@ impl WordSum {
 
     /// Adds a word.
     pub(crate) fn add(&mut self, hash: u64) {
-        self.sum = self.sum.wrapping_mul(FACTOR).wrapping_add(hash);
+        self.sum = folded(self.sum ^ hash);
         self.count += 1;
     }
 
@@ -130,11 +135,28 @@ impl WordSum {
     }
 }
 
-/// Spreads sums, whose low bits depend on the low bits of what was added only.
+/// Spreads sums.
 fn mixed(sum: u64) -> u64 {
-    let product = u128::from(sum ^ 0xFF51_AFD7_ED55_8CCD) * u128::from(FACTOR);
-    let mixed = product as u64 ^ (product >> 64) as u64;
+    let mixed = folded(sum);
     (mixed ^ (mixed >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
+}
+
+/// Both halves of a product, in one.
+fn folded(sum: u64) -> u64 {
+    let product = u128::from(sum ^ 0xFF51_AFD7_ED55_8CCD) * u128::from(FACTOR);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The residue of `a * b + c`, of three residues.
+fn residue(a: u64, b: u64, c: u64) -> u64 {
+    let sum = u128::from(a) * u128::from(b) + u128::from(c);
+    let sum = (sum as u64 & PRIME) + (sum >> 61) as u64;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+/// The residues that stand for a piece in the two polynomials; all of its hash is in them.
+fn coefficients(hash: u64) -> [u64; 2] {
+    [hash % PRIME, hash.rotate_left(32) % PRIME]
 }
 
 /// A piece of a text.
@@ -151,27 +173,28 @@ struct PieceRuns {
     /// Pieces so far, and where the next one goes.
     count: usize,
     next: usize,
-    sum: u64,
+    /// The values of the two polynomials.
+    sums: [u64; 2],
     words: u64,
-    /// The factor of the first piece of a run.
-    first: u64,
+    /// What takes the first piece of a run out of either: its factor, negated.
+    first: [u64; 2],
 }
 
 impl PieceRuns {
     fn new(length: usize) -> PieceRuns {
-        let first = (1..length).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
+        let first = BASES.map(|base| PRIME - (1..length).fold(1, |power, _| residue(power, base, 0)));
         PieceRuns {
             ring: vec![TextPiece::default(); length].into(),
             count: 0,
             next: 0,
-            sum: 0,
+            sums: [0; 2],
             words: 0,
             first,
         }
     }
 
     fn clear(&mut self) {
-        (self.count, self.next, self.sum, self.words) = (0, 0, 0, 0);
+        (self.count, self.next, self.sums, self.words) = (0, 0, [0; 2], 0);
     }
 
     /// Adds a piece; if it completes a run: what that is, where it begins, and its words.
@@ -179,15 +202,18 @@ impl PieceRuns {
         let length = self.ring.len();
         if self.count >= length {
             let gone = self.ring[self.next];
-            self.sum = self.sum.wrapping_sub(gone.hash.wrapping_mul(self.first));
+            let out = self.sums.iter_mut().zip(coefficients(gone.hash)).zip(self.first);
+            out.for_each(|((sum, gone), first)| *sum = residue(gone, first, *sum));
             self.words -= gone.words;
         }
         self.ring[self.next] = piece;
         self.next = if self.next + 1 == length { 0 } else { self.next + 1 };
-        self.sum = self.sum.wrapping_mul(FACTOR).wrapping_add(piece.hash);
+        let into = self.sums.iter_mut().zip(coefficients(piece.hash)).zip(BASES);
+        into.for_each(|((sum, piece), base)| *sum = residue(*sum, base, piece));
         self.words += piece.words;
         self.count += 1;
-        (self.count >= length).then(|| (mixed(self.sum), self.ring[self.next].start, self.words))
+        let identity = || mixed(folded(self.sums[0]) ^ self.sums[1].rotate_left(32));
+        (self.count >= length).then(|| (identity(), self.ring[self.next].start, self.words))
     }
 }
 
@@ -237,6 +263,29 @@ mod tests {
     fn a_long_line_is_the_same_piece_as_a_short_one_of_its_words() {
         let line = format!("one {} two", " ".repeat(2 * LONG));
         assert_eq!(runs(&line, "line", 1)[0].0, runs("One two", "line", 1)[0].0);
+    }
+
+    /// Modulo a power of two both have the same polynomial.
+    #[test]
+    fn opposite_thue_morse_sequences_are_apart() {
+        let text = |turned: u32| {
+            let words = (0..4096u32).map(|at| ["yes", "no"][((at.count_ones() + turned) % 2) as usize]);
+            words.collect::<Vec<_>>().join(" ")
+        };
+        for unit in ["line", "tokens:1024", "tokens:4096"] {
+            assert_ne!(runs(&text(0), unit, 1)[0].0, runs(&text(1), unit, 1)[0].0, "{unit}");
+        }
+    }
+
+    /// A run is what it is wherever it begins, whatever went before it.
+    #[test]
+    fn runs_lose_what_goes_out_of_them() {
+        let words: Vec<String> = (0..3000).map(|at| format!("w{}", at % 1000)).collect();
+        let all = runs(&words.join(" "), "tokens:77", 1);
+        let by_text: HashMap<&str, u64> = all.iter().map(|(hash, text)| (&**text, *hash)).collect();
+        assert!(all.iter().all(|(hash, text)| by_text[&**text] == *hash));
+        assert_eq!(by_text.len(), 1000);
+        assert_eq!(all.iter().map(|(hash, _)| hash).collect::<std::collections::HashSet<_>>().len(), 1000);
     }
 
     proptest! {

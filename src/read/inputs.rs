@@ -11,7 +11,7 @@ use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
 use super::record::Sink;
-use super::rejected::{Refused, Rejected};
+use super::rejected::{Refused, Rejected, allow_refused};
 use super::source::{Extent, Source, Unit};
 use super::unit::{UnitReader, units};
 use crate::document::Position;
@@ -205,6 +205,17 @@ impl RunInputs {
             refused.rejected(&self.sources[refused.position.file() as usize], line)
         };
         refused.iter().map(record).collect()
+    }
+
+    /// Refuses to go on where one of `workers` holds more refused records than the memory has room for.
+    ///
+    /// # Errors
+    /// [`Error::Limit`], which names the last one.
+    pub fn allow_refused(&self, refused: &[Refused], room: (Option<u64>, usize)) -> Result<()> {
+        allow_refused(refused.len(), room, || {
+            let last = refused.last()?;
+            Some(last.rejected(&self.sources[last.position.file() as usize], 0))
+        })
     }
 
     /// Lines of a file that stand before the end of what was read of it.

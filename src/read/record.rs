@@ -16,8 +16,9 @@ const SHOWN_CHARS: usize = 40;
 /// A value to compare documents by.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
-    /// A finite number.
-    Number(f64),
+    /// A finite number: the greatest double that is not above it, and by how much it is above that. Integers of 64 bits are exact so, such
+    /// as nanoseconds of today; of any other number the second is 0.
+    Number(f64, u16),
     /// A string.
     Text(String),
 }
@@ -25,9 +26,36 @@ pub enum Value {
 impl Value {
     /// The value that a text is: a number if it is spelt as one.
     pub(super) fn spelt(text: &str) -> Value {
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.map_or_else(|| Value::Text(text.to_owned()), Value::Number)
+        Value::number(text).unwrap_or_else(|| Value::Text(text.to_owned()))
     }
+
+    /// The number that a text spells, if it is finite.
+    pub(super) fn number(text: &str) -> Option<Value> {
+        match text.parse() {
+            Ok(integer) => Some(Value::integer(integer)),
+            Err(_) => text.parse().ok().and_then(Value::real),
+        }
+    }
+
+    /// A number, if it is finite.
+    pub(super) fn real(number: f64) -> Option<Value> {
+        number.is_finite().then_some(Value::Number(number, 0))
+    }
+
+    /// An integer; one of more than 64 bits is the double next to it.
+    pub fn integer(number: i128) -> Value {
+        let nearest = number as f64;
+        if number < i128::from(i64::MIN) || number > i128::from(u64::MAX) {
+            return Value::Number(nearest, 0);
+        }
+        let floor = if nearest as i128 > number { nearest.next_down() } else { nearest };
+        Value::Number(floor, (number - floor as i128) as u16)
+    }
+}
+
+/// The integer that a value is whose number is no double.
+pub fn exact_integer(floor: f64, above: u16) -> Option<i128> {
+    (above > 0).then(|| floor as i128 + i128::from(above))
 }
 
 /// The values of observed fields, in their order: strings, or numbers spelt as in the input. Most runs observe none, and records

@@ -8,6 +8,7 @@ use super::formats::codec;
 use super::record::Refusal;
 use super::source::Source;
 use crate::document::Position;
+use crate::error::{Error, Result};
 
 /// A record that is not a document, as a reader of a unit found it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
@@ -31,10 +32,15 @@ impl Refused {
             counted: codec(source.format).numbering(),
             reason: self.refusal.to_string(),
             no_text: matches!(self.refusal, Refusal::NoTextIn(_)),
-            records: match self.refusal {
-                Refusal::Rows { rows, .. } => rows.max(1),
-                _ => 1,
-            },
+            records: self.records(),
+        }
+    }
+
+    /// How many records it tells of, as far as that is known.
+    pub fn records(&self) -> u64 {
+        match self.refusal {
+            Refusal::Rows { rows, .. } => rows.max(1),
+            _ => 1,
         }
     }
 }
@@ -100,6 +106,39 @@ impl fmt::Display for Rejected {
             (record, Numbering::Records) => write!(f, "{file}, record {record}: {reason}"),
         }
     }
+}
+
+/// Bytes that a refused record takes until it is written, as it was found and as it is shown.
+const REFUSED: u64 = 512;
+/// One part in so many of the memory is for refused records: of each process, and of a load.
+const PART: u64 = 4;
+
+/// How many refused records one of the workers may hold, of the memory that all of them share.
+pub fn most_refused((memory, workers): (Option<u64>, usize)) -> usize {
+    let most = memory.map_or(u64::MAX, |memory| memory / PART / REFUSED / workers.max(1) as u64);
+    usize::try_from(most).unwrap_or(usize::MAX)
+}
+
+/// Refuses an input of which more records are refused than the memory has room to tell of: one of `workers` holds so many, the last of
+/// which is `last`.
+///
+/// # Errors
+/// [`Error::Limit`].
+pub fn allow_refused(
+    held: usize,
+    (memory, workers): (Option<u64>, usize),
+    last: impl FnOnce() -> Option<Rejected>,
+) -> Result<()> {
+    let most = most_refused((memory, workers));
+    if held <= most {
+        return Ok(());
+    }
+    let last = last().map_or_else(String::new, |last| format!(" ({last})"));
+    Err(Error::Limit(format!(
+        "more than {most} records are refused{last}, and the memory allowed, {} MiB, has no room to list them: mend the input, name \
+         its fields (--text-field), or allow more with --memory",
+        memory.unwrap_or(u64::MAX) >> 20
+    )))
 }
 
 /// Files that could not be opened.

@@ -136,7 +136,7 @@ pub fn find_repetition(request: &RepetitionRequest<'_>, progress: &Arc<Progress>
         file: None,
         room: &room,
     };
-    let surveyed = survey.read_within(room.clone(), reader, progress)?;
+    let surveyed = survey.read(room.clone(), reader, progress)?;
     let mut tally = RepetitionTally::default();
     for reader in surveyed.readers {
         tally = tally.plus(&reader.tally);

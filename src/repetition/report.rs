@@ -10,6 +10,7 @@ use super::measures::RepetitionLimits;
 use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::Rows;
+use crate::read::Rejected;
 use crate::threshold::Threshold;
 
 /// A document that repeats itself: a line of `repetition.jsonl`.
@@ -82,7 +83,7 @@ impl RepetitionReport {
             bytes: inputs.sources.iter().map(|source| source.bytes).sum(),
             documents: tally.documents,
             empty: tally.empty,
-            rejected: refused.len() as u64,
+            rejected: Rejected::records(refused),
             text_bytes: tally.text_bytes,
             above: tally.above,
             above_bytes: tally.above_bytes,

@@ -1,10 +1,11 @@
 //! The page: its frame, its style, and the parts in their order.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use memchr::memmem;
 
 use super::facts::RunReport;
 use super::sections;
@@ -14,6 +15,8 @@ use crate::scratch::Scratch;
 
 /// How names of folders begin that a page is in before it is whole.
 const UNFINISHED: &str = ".report-";
+/// As much of a report as has its policy.
+const HEAD: u64 = 1 << 10;
 /// Nothing on the page may fetch or run anything.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -64,14 +67,18 @@ pub struct ReportFile {
 }
 
 impl ReportFile {
-    /// A file that will be at `path`. One that is there already stays until then.
+    /// A file that will be at `path`. A report that is there already stays until then.
     ///
     /// # Errors
-    /// [`Error::Io`] if no file can be made there.
+    /// [`Error::Config`] if something else is there; [`Error::Io`] if no file can be made there.
     pub fn create(path: &Path) -> Result<ReportFile> {
         let failed = |e| Error::io(path, "create the report", e);
         if path.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
+        }
+        if !may_be_replaced(path).map_err(failed)? {
+            let what = "there is a file already, and it is no report; give the report another name";
+            return Err(Error::Config(format!("{}: {what}", path.display())));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
@@ -95,9 +102,44 @@ impl ReportFile {
     }
 }
 
+/// Whether nothing is lost with what is at `path`: nothing is there, an empty file, or a report.
+fn may_be_replaced(path: &Path) -> io::Result<bool> {
+    let data = match path.symlink_metadata() {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(true),
+        data => data?,
+    };
+    if !data.is_file() {
+        return Ok(false);
+    }
+    let mut head = Vec::new();
+    fs::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
+    Ok(head.is_empty() || memmem::find(&head, POLICY.as_bytes()).is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_reports_are_replaced() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("look.html");
+        let create = || ReportFile::create(&path).map(drop);
+        for (content, replaced) in [("", true), ("{\"text\":\"a\"}", false), ("<!DOCTYPE html><html>", false)]
+        {
+            fs::write(&path, content).expect("written");
+            assert_eq!(create().is_ok(), replaced, "{content}");
+            assert_eq!(fs::read_to_string(&path).expect("as it was"), content);
+        }
+        fs::write(&path, format!("<!DOCTYPE html><meta content=\"{POLICY}\">")).expect("written");
+        assert!(create().is_ok());
+        #[cfg(unix)]
+        {
+            fs::remove_file(&path).expect("removed");
+            std::os::unix::fs::symlink("/dev/null", &path).expect("a link");
+            assert!(create().is_err());
+        }
+    }
 
     #[test]
     fn what_a_killed_process_left_goes_with_the_next_page() {

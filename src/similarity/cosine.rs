@@ -36,8 +36,29 @@ pub fn cosine_at_least(a: &[u64], b: &[u64], threshold: Threshold) -> bool {
 }
 
 /// The same of sums that are at hand: the weight that two vectors share, and the norm of each.
-pub fn weights_agree(shared: u64, (a, b): (u64, u64), threshold: Threshold) -> bool {
-    let (num, den) = threshold.fraction();
+pub fn weights_agree(shared: u64, norms: (u64, u64), threshold: Threshold) -> bool {
+    is_at_least(shared, norms, threshold.fraction())
+}
+
+/// As many of them are a cosine of 1. So thresholds of up to nine digits are whole numbers of them.
+pub const COSINE_PARTS: u32 = 4_000_000_000;
+
+/// How many parts the cosine of two vectors has, rounded down, so that it has as many as a threshold if it is at or over it.
+pub fn cosine_parts(shared: u64, (a, b): (u64, u64)) -> u32 {
+    let cosine = shared as f64 / ((a.max(1) as f64).sqrt() * (b.max(1) as f64).sqrt());
+    let has = |parts: u32| is_at_least(shared, (a, b), (parts.into(), COSINE_PARTS.into()));
+    // What was rounded is a few parts at most.
+    let mut parts = (cosine * f64::from(COSINE_PARTS)).min(f64::from(COSINE_PARTS)) as u32;
+    while parts > 0 && !has(parts) {
+        parts -= 1;
+    }
+    while parts < COSINE_PARTS && has(parts + 1) {
+        parts += 1;
+    }
+    parts
+}
+
+fn is_at_least(shared: u64, (a, b): (u64, u64), (num, den): (u64, u64)) -> bool {
     let times = |sum: u64, factor: u64| u128::from(sum) * u128::from(factor);
     let part = times(shared, den);
     shared > 0 && product(part, part) >= product(times(a, num), times(b, num))
@@ -84,6 +105,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn parts_are_those_of_the_cosine(sums in [any::<u64>(), any::<u64>(), any::<u64>()], bits in [0u32..64, 0u32..64, 0u32..64],
+                                         num in 1u64..=1_000_000) {
+            let [a, b, share] = [0, 1, 2].map(|at| sums[at] >> bits[at]);
+            // No more than either norm.
+            let shared = share.min(a).min(b);
+            let parts = cosine_parts(shared, (a, b));
+            let threshold: Threshold = format!("{}", num as f64 / 1e6).parse().expect("a threshold");
+            let reaches = u64::from(parts) * 1_000_000 >= num * u64::from(COSINE_PARTS);
+            prop_assert_eq!(reaches, weights_agree(shared, (a, b), threshold));
+            let cosine = shared as f64 / (a.max(1) as f64).sqrt() / (b.max(1) as f64).sqrt();
+            prop_assert!((f64::from(parts) / f64::from(COSINE_PARTS) - cosine).abs() < 1e-9);
+        }
+
         #[test]
         fn products_are_whole(a in any::<u128>(), b in any::<u128>()) {
             // Digit by digit, to the base of 2^32.

@@ -18,7 +18,7 @@ mod relation;
 
 pub use acceptance_rule::{AcceptanceRule, Evidence};
 pub use align::{Aligner, Block};
-pub use cosine::{cosine_at_least, norm, shared_weight, weight, weights_agree};
+pub use cosine::{COSINE_PARTS, cosine_at_least, cosine_parts, norm, shared_weight, weight, weights_agree};
 pub use curve::acceptance;
 pub use design::{Design, Wish, design};
 pub use edits::{Edits, edit_distance, edit_distance_at_most};

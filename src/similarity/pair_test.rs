@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use super::{
-    Measure, PackedVector, ReportedScores, VectorAgreement, cosine_at_least, edit_distance,
-    edit_distance_at_most, lengths_agree, norm, overlap_at_least, shared_weight, unpack, vectors_alike,
+    COSINE_PARTS, Measure, PackedVector, ReportedScores, VectorAgreement, cosine_at_least, cosine_parts,
+    edit_distance, edit_distance_at_most, lengths_agree, norm, overlap_at_least, shared_weight, unpack,
+    vectors_alike,
 };
 use crate::threshold::Threshold;
 
@@ -34,10 +35,10 @@ pub enum PairTest {
 /// Bits of a word whose differences are counted.
 const WORD: u32 = u64::BITS;
 
-/// Bits by which sums of weights are too fine for a [`Measure`].
+/// Bits by which sums of weights are too fine for sizes.
 const FINE: u32 = 16;
 
-/// A sum of weights as a measure has it.
+/// A sum of weights as a size.
 fn coarse(sum: u64) -> u32 {
     u32::try_from(sum >> FINE).unwrap_or(u32::MAX)
 }
@@ -302,7 +303,8 @@ impl PairTest {
                 Measure::of(&entries(a), &entries(b))
             }
             PairTest::Cosine(_) => {
-                Measure { shared: coarse(shared_weight(a, b)), left: coarse(norm(a)), right: coarse(norm(b)) }
+                let shared = cosine_parts(shared_weight(a, b), (norm(a), norm(b)));
+                Measure { shared, left: COSINE_PARTS, right: COSINE_PARTS }
             }
             PairTest::Resemblance(_)
             | PairTest::Containment(_)

@@ -23,6 +23,11 @@ impl MethodSketch {
         self.made = self.sketcher.cut(text, &mut self.words);
     }
 
+    /// The words of the text last read, where its tokens do not say them.
+    pub(super) fn apart(&self) -> Option<&[u64]> {
+        self.sketcher.cuts_tokens_apart().then_some(&*self.words)
+    }
+
     /// The words of the text last read, which has these tokens and this day.
     pub(super) fn words(&mut self, tokens: &[u64], day: Option<i32>) -> &[u64] {
         if !std::mem::replace(&mut self.made, true) {

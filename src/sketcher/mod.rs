@@ -59,7 +59,8 @@ impl Sketcher {
         self.tokenizer.last()
     }
 
-    /// Reads a text of a day; its digest, or `None` if it has no token at all. The day is of no account but where documents
+    /// Reads a text of a day; its digest, or `None` if it has no token at all. Texts of one digest have one sketch: where it does not
+    /// follow from the tokens, as that of sentences, it counts beside them. The day is of no account but where documents
     /// are compared by it ([`Config::is_dated`]): there equal texts of different days are distinct, unless they have too
     /// few terms to be compared by anything else than their text.
     pub fn read(&mut self, text: &str, day: Day) -> Option<Digest> {
@@ -73,6 +74,10 @@ impl Sketcher {
             return None;
         }
         let digest = xxh3_128(bytemuck::cast_slice(tokens));
+        let digest = match self.own.apart() {
+            Some(words) => xxh3_128(bytemuck::cast_slice(&[digest, xxh3_128(bytemuck::cast_slice(words))])),
+            None => digest,
+        };
         let day = self.day;
         match day {
             Some(day) if !self.has_too_few_terms() => {

@@ -56,8 +56,12 @@ pub fn sweep_judged(
     let (mut pairs, mut duplicates) = (Vec::with_capacity(judged.len()), 0);
     for (a, b, is) in judged {
         let (a, b) = (set(a)?, set(b)?);
-        // Texts without a token are equal.
-        let level = if a == b { WHOLE as u32 } else { level(Measure::of(a, b)) };
+        // A text without a token is like no other.
+        let level = match (a.is_empty(), a == b) {
+            (true, _) => 0,
+            (_, true) => WHOLE as u32,
+            _ => level(Measure::of(a, b)),
+        };
         pairs.push(GradedPairs { level, duplicates: u64::from(*is), others: u64::from(!*is) });
         duplicates += u64::from(*is);
     }

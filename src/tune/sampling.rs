@@ -151,6 +151,7 @@ struct SampledRun {
 
 impl SampledRun {
     fn new(outcome: &Outcome, documents: &Documents) -> Result<SampledRun> {
+        documents.refuse_gaps(outcome)?;
         let run = &outcome.run;
         let number =
             |doc: Doc| documents.at(run.documents.catalogue.position(doc), &run.documents.inputs.sources);

@@ -181,8 +181,8 @@ fn change(
 fn refuse_gaps(delete_missing: bool, rejected: &[Rejected], documents: u64) -> Result<()> {
     match rejected.first().filter(|_| delete_missing) {
         Some(first) => Err(Error::Refused {
-            rejected: rejected.len() as u64,
-            records: documents + rejected.len() as u64,
+            rejected: Rejected::records(rejected),
+            records: documents.saturating_add(Rejected::records(rejected)),
             reason: "--delete-missing might delete their documents; nothing was written".to_owned(),
             first: first.to_string(),
         }),

@@ -88,7 +88,7 @@ impl Evaluation {
             documents: documents.len(),
             text_bytes: documents.text_bytes,
             refused: Named {
-                count: refused.len() as u64,
+                count: Rejected::records(refused),
                 first: refused.iter().take(SHOWN).map(Rejected::to_string).collect(),
             },
             workers,

@@ -12,7 +12,7 @@ use alike::lexicon::{
 use alike::peers::Peers;
 use alike::printable::counted;
 use alike::progress::Progress;
-use alike::read::Source;
+use alike::read::{Rejected, Source};
 use alike::scratch::Scratch;
 
 use super::description::{describe_new, input};
@@ -44,7 +44,7 @@ pub(super) fn build(args: &BuildArgs, job: &DistributedJob) -> Result<ExitCode> 
     reporter.line(&format!(
         "{} with a word, {empty} without; {} refused",
         counted(documents, "document"),
-        counted(rejected as u64, "record")
+        counted(rejected, "record")
     ));
     let mut report = describe_new(&args.out, &frozen, &reporter);
     report["empty"] = empty.into();
@@ -59,7 +59,7 @@ fn lead(
     peers: Option<&Arc<Peers>>,
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,
-) -> Result<(Frozen, TextTally, usize)> {
+) -> Result<(Frozen, TextTally, u64)> {
     refuse_existing(&args.out)?;
     let terms = terms(args)?;
     Header { terms, min_df: args.min_df, short: 0, documents: 0 }.check()?;
@@ -81,7 +81,7 @@ fn lead(
     refuse(args.refusals, &rejected, tally.documents + tally.empty)?;
     warn_of_no_words(reporter, tally.empty, tally.documents + tally.empty);
     let frozen = counted.freeze(&args.out, args.min_df, progress)?;
-    Ok((frozen, tally, rejected.len()))
+    Ok((frozen, tally, Rejected::records(&rejected)))
 }
 
 /// Takes part in what process 0 counts.

@@ -202,7 +202,10 @@ fn shingles(
 ) -> Result<Vec<MeasuredShingle>> {
     let ThresholdGoal { texts, floor, input, .. } = goal;
     let bench = TrialRuns { sources, part: Part::ALL, scratch, machine, progress };
-    let joined = |text: &Text| bench.run(join(text, *floor, input), true);
+    let joined = |text: &Text| {
+        let outcome = bench.run(join(text, *floor, input), true)?;
+        documents.refuse_gaps(&outcome).map(|()| outcome)
+    };
     let measure = |text: &Text| -> Result<MeasuredShingle> {
         progress.check()?;
         Ok(match truth {

@@ -11,7 +11,7 @@ use alike::flow::{Outcome, ProtectedSet};
 use alike::lexicon::Lexicon;
 use alike::limits::MAX_FILES;
 use alike::progress::Progress;
-use alike::read::{Discovery, FormatHint, Refusal, Refused, Source};
+use alike::read::{Discovery, FormatHint, Refusal, Refused, Rejected, Source};
 
 use self::same_files::{refuse_same, warn_of_copies, warn_of_loaded};
 use crate::cli::common::{ConfigArgs, RefusalArgs};
@@ -259,7 +259,7 @@ pub(crate) fn refuse_unprotected(refusals: RefusalArgs, outcome: &Outcome) -> Re
             );
             return Err(Error::input(file, what));
         }
-        let refused = wrong.len() as u64;
+        let refused = Rejected::records(&said);
         let name = &set.name;
         let (records, is_too_much) =
             (count + refused, refusals.max_rejected.is_exceeded(refused, count + refused));

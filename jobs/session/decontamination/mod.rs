@@ -120,8 +120,19 @@ fn action(args: &DecontaminateArgs) -> Result<CorpusAction> {
         (None, _) => CorpusAction::Drop,
     };
     if args.write_removed && action != CorpusAction::Drop {
-        let what = "--write-removed: no record is removed with this --action; leave it out";
-        return Err(Error::config(what));
+        let what = match action {
+            CorpusAction::Cut => "of what --action cut takes away no record is left to write",
+            _ => "no record is removed with this --action",
+        };
+        return Err(Error::Config(format!("--write-removed: {what}; leave it out")));
+    }
+    // Without --any-ngram that is what is said.
+    let is_whole = args.any_ngram && matches!(action, CorpusAction::Drop | CorpusAction::List);
+    let around =
+        [("--margin", args.margin), ("--min-piece", args.min_piece), ("--max-pieces", args.max_pieces)];
+    if let Some((flag, _)) = around.iter().find(|(_, value)| is_whole && value.is_some()) {
+        let what = "nothing is cut or marked with this --action; leave it out, or add --action cut";
+        return Err(Error::Config(format!("{flag}: {what}")));
     }
     if args.work.to.is_some() && action == CorpusAction::List {
         return Err(Error::config("--to: no record is written with --action list; leave one of the two out"));

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::flow::{Budget, Components, Contractor, Share};
 use crate::metrics::Metric;
 use crate::progress::Stage;
+use crate::read::Rejected;
 
 impl Prepared<'_> {
     /// Works out what becomes of clusters, writes it and commits it; then merges runs, so that they stay few.
@@ -189,6 +190,7 @@ impl Prepared<'_> {
             epochs: self.epochs,
             records: tally.records,
             left_out: self.batch.left_out.len(),
+            rejected: Rejected::records(self.rejected()),
             added: outcome.added,
             replaced: outcome.replaced,
             unchanged: tally.unchanged + outcome.unchanged,

@@ -26,7 +26,7 @@ use crate::lexicon::Lexicon;
 use crate::limits::{MAX_FILES, sized};
 use crate::method::FrozenTables;
 use crate::progress::Progress;
-use crate::read::{Extent, Rejected, Source, stands_alone};
+use crate::read::{Extent, Rejected, Source, allow_refused, stands_alone};
 use crate::resources::Resources;
 
 /// What to load, and with what.
@@ -99,6 +99,35 @@ const TOLD: usize = sized(1 << 20, 3);
 const MOST_LABELS: u32 = u32::MAX / 2;
 /// Least documents that go at once.
 pub(in crate::collection::load) const FEW: usize = 1 << 10;
+
+/// How large the next epoch is. One that did not fit is read again in smaller ones; these grow again, since what did not fit may be a
+/// family in one place. Each time that a larger one does not fit, twice as many have to fit before the next attempt.
+struct EpochSize {
+    bytes: u64,
+    most: u64,
+    /// Epochs that fitted since the last change, and how many have to before the size grows.
+    fitted: (u32, u32),
+    /// Whether the size has grown since it last shrank.
+    has_grown: bool,
+}
+
+impl EpochSize {
+    fn new(bytes: u64) -> EpochSize {
+        EpochSize { bytes, most: bytes, fitted: (0, 1), has_grown: false }
+    }
+
+    fn shrink(&mut self, bytes: u64) {
+        let wanted = if self.has_grown { self.fitted.1.saturating_mul(2) } else { self.fitted.1 };
+        (self.bytes, self.fitted, self.has_grown) = (bytes, (0, wanted), false);
+    }
+
+    fn grow(&mut self) {
+        self.fitted.0 += 1;
+        if self.fitted.0 >= self.fitted.1 && self.bytes < self.most {
+            (self.bytes, self.fitted.0, self.has_grown) = ((2 * self.bytes).min(self.most), 0, true);
+        }
+    }
+}
 
 /// Bytes of an epoch that begins at the same place and ends earlier than one of `bytes`, if there is one.
 fn smaller(sources: &[Source], from: (u32, u64), bytes: u64) -> Option<u64> {
@@ -183,19 +212,23 @@ impl<'a> Prepared<'a> {
                 peers.broadcast(&LeaderCommand::LeftOut(some.to_vec()))?;
             }
         }
-        let mut bytes = self.epoch_bytes();
+        let mut size = EpochSize::new(self.epoch_bytes());
         loop {
-            let extent = Extent::next(&self.batch.sources, at, bytes);
+            let extent = Extent::next(&self.batch.sources, at, size.bytes);
             let mark = self.mark();
             match self.epoch(Part { extent, lines }) {
                 Ok(read) => (at, lines) = (extent.to, read),
                 // How much memory an epoch takes shows only when it is read.
                 Err(Error::Limit(what)) => {
-                    bytes = smaller(&self.batch.sources, at, bytes).ok_or(Error::Limit(what))?;
+                    let bytes = smaller(&self.batch.sources, at, size.bytes).ok_or(Error::Limit(what))?;
+                    size.shrink(bytes);
                     continue;
                 }
                 Err(error) => return Err(error),
             }
+            size.grow();
+            let last = || self.refused.last().map(|row| row.rejected.clone());
+            allow_refused(self.refused.len(), (self.batch.resources.memory, 1), last)?;
             if at.0 as usize >= self.batch.sources.len() {
                 self.tell(&mark, true);
                 return Ok(());
@@ -288,5 +321,34 @@ impl<'a> Prepared<'a> {
     /// [`Error::Io`].
     pub fn abandon(self) -> Result<()> {
         self.writer.abandon()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_grow_again_and_seldom_in_vain() {
+        let mut size = EpochSize::new(64);
+        let (mut fitted, mut failed) = (0, 0);
+        // A family of which no more than 5 bytes fit.
+        while fitted < 1000 {
+            if size.bytes > 5 {
+                failed += 1;
+                size.shrink(size.bytes / 2);
+            } else {
+                fitted += 1;
+                size.grow();
+            }
+        }
+        assert!(failed < 16, "{failed}");
+        // What comes behind it fits.
+        let mut read = 0;
+        while size.bytes < 64 {
+            size.grow();
+            read += 1;
+            assert!(read < 2500);
+        }
     }
 }

@@ -17,6 +17,8 @@ pub struct Report {
     pub records: u64,
     /// Records that were left out because they resemble protected documents; not among the others.
     pub left_out: u64,
+    /// Records that were refused, and files that could not be opened.
+    pub rejected: u64,
     /// Documents that are new.
     pub added: u64,
     /// Documents that were there and are another text or have other fields now.

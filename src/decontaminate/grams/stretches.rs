@@ -38,9 +38,10 @@ pub(in crate::decontaminate) struct StretchRule {
 
 /// Finds stretches of a document; no two of them have a token in common.
 ///
-/// The next one is looked for among the windows that begin within a window from the first that has enough. It has as many
-/// distinct n-grams as any of these, ends where that many are there first, and begins as late as it still has them. What
-/// stands before it, from that first window on, is searched in the same way.
+/// The next one is looked for from the first window that has enough, and from the best of those that begin within a window from it,
+/// until none of these has more distinct n-grams. So fragments of a text that stand before the whole of it do not hide that. Of the
+/// stretches with as many that begin in the one that ends first, each as late as it can, it is the shortest. What stands before it, from that first
+/// window on, is searched in the same way.
 ///
 /// The time is linear in what stands in the document for each time that something before a stretch is searched, and each
 /// time what is found there has fewer n-grams than the stretch behind it. Its buffers are reused.
@@ -87,18 +88,21 @@ impl StretchFinder {
         let (mut rest, mut behind) = (0, 0);
         while let Some(first) = (rest..standing.len()).find(|at| self.sizes[*at] >= rule.needed) {
             behind = behind.max(first);
-            while behind < standing.len() && standing[behind].at - standing[first].at < rule.window {
-                let size = self.sizes[behind];
-                while self.near.back().is_some_and(|at| self.sizes[*at as usize] < size) {
-                    self.near.pop_back();
-                }
-                self.near.push_back(behind as u32);
-                behind += 1;
-            }
             while self.near.front().is_some_and(|at| (*at as usize) < first) {
                 self.near.pop_front();
             }
-            let best = self.near.front().map_or(first, |at| *at as usize);
+            let mut best = first;
+            loop {
+                while behind < standing.len() && standing[behind].at - standing[best].at < rule.window {
+                    self.look_at(behind);
+                    behind += 1;
+                }
+                let next = self.near.front().map_or(best, |at| *at as usize);
+                if self.sizes[next] <= self.sizes[best] {
+                    break;
+                }
+                best = next;
+            }
             let stretch = self.tightest(&standing[best..], self.sizes[best]);
             let here = &standing[first..];
             let before = here.partition_point(|gram| gram.at + rule.ngram <= stretch.first);
@@ -125,20 +129,49 @@ impl StretchFinder {
         }
     }
 
-    /// The stretch with `most` distinct n-grams of a window that has as many: it ends first, and begins last.
-    fn tightest(&mut self, standing: &[GramAt], most: u32) -> ItemStretch {
-        let (mut end, mut distinct) = (0, 0);
-        while distinct < most {
-            distinct += self.enter(standing[end]);
-            end += 1;
+    /// Takes a window among those of which the best is wanted.
+    fn look_at(&mut self, window: usize) {
+        let size = self.sizes[window];
+        while self.near.back().is_some_and(|at| self.sizes[*at as usize] < size) {
+            self.near.pop_back();
         }
-        let mut start = 0;
-        while self.counts[standing[start].gram as usize] > 1 {
-            self.leave(standing[start]);
-            start += 1;
+        self.near.push_back(window as u32);
+    }
+
+    /// The shortest stretch with `most` distinct n-grams that begins in the one that ends first, in a window that has as many. What is
+    /// longer than one that was seen is not looked at, and all end behind the first, so the time is linear.
+    fn tightest(&mut self, standing: &[GramAt], most: u32) -> ItemStretch {
+        let (mut start, mut end, mut distinct) = (0, 0, 0);
+        let mut found: Option<ItemStretch> = None;
+        let mut last_start = 0;
+        while let Some(next) = standing.get(end) {
+            let is_too_long = |found: &ItemStretch| next.at - standing[start].at >= found.last - found.first;
+            if found.as_ref().is_some_and(is_too_long) {
+                if start == last_start {
+                    break;
+                }
+                distinct -= self.leave(standing[start]);
+                start += 1;
+                continue;
+            }
+            distinct += self.enter(*next);
+            end += 1;
+            if distinct < most {
+                continue;
+            }
+            while self.counts[standing[start].gram as usize] > 1 {
+                self.leave(standing[start]);
+                start += 1;
+            }
+            if found.is_none() {
+                last_start = end - 1;
+            } else if start > last_start {
+                break;
+            }
+            found = Some(ItemStretch { first: standing[start].at, last: next.at, found: most, score: 0 });
         }
         standing[start..end].iter().for_each(|gram| self.counts[gram.gram as usize] = 0);
-        ItemStretch { first: standing[start].at, last: standing[end - 1].at, found: most, score: 0 }
+        found.unwrap_or_default()
     }
 
     /// Takes an n-gram into the window: 1 if it was not in it.
@@ -171,7 +204,7 @@ pub(in crate::decontaminate) fn runs(standing: &[GramAt], ngram: u32, out: &mut 
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     /// The slow form: every window, each counted by a set.
     fn obvious(standing: &[GramAt], rule: StretchRule) -> Vec<ItemStretch> {
@@ -182,15 +215,32 @@ mod tests {
         let starts: Vec<u32> = standing.iter().map(|gram| gram.at).collect();
         let enough = |start: &&u32| distinct(**start, **start + rule.window) >= rule.needed;
         let Some(&first) = starts.iter().find(enough) else { return Vec::new() };
-        let near = starts.iter().filter(|start| (first..first + rule.window).contains(start));
-        let most = near.map(|start| distinct(*start, start + rule.window)).max().expect("the first");
-        let windows = starts.iter().filter(|end| **end >= first).flat_map(|end| {
-            let begins =
-                starts.iter().rev().filter(move |at| (first..=*end).contains(at) && end - *at < rule.window);
-            begins.map(move |begin| (*begin, *end))
-        });
-        let (begin, end) =
-            windows.into_iter().find(|(begin, end)| distinct(*begin, end + 1) == most).expect("a window");
+        let size = |start: u32| distinct(start, start + rule.window);
+        let mut best = first;
+        while let Some(better) = starts
+            .iter()
+            .filter(|start| (best..best + rule.window).contains(start) && size(**start) > size(best))
+            .max_by_key(|start| (size(**start), std::cmp::Reverse(**start)))
+        {
+            best = *better;
+        }
+        let most = size(best);
+        let stretches = || {
+            let ends = starts.iter().filter(|end| **end >= best);
+            let all = ends.flat_map(|end| {
+                let begins =
+                    starts.iter().filter(move |at| (best..=*end).contains(at) && end - *at < rule.window);
+                begins.map(move |begin| (*begin, *end))
+            });
+            all.filter(|(begin, end)| distinct(*begin, end + 1) == most)
+        };
+        let first_end = stretches().map(|(_, end)| end).min().expect("the window");
+        let latest: BTreeMap<u32, u32> = stretches().map(|(begin, end)| (end, begin)).collect();
+        let (end, begin) = latest
+            .into_iter()
+            .filter(|(_, begin)| *begin <= first_end)
+            .min_by_key(|(end, begin)| (end - begin, *begin))
+            .expect("one that ends there");
         let part = |keep: &dyn Fn(u32) -> bool| -> Vec<GramAt> {
             standing.iter().copied().filter(|gram| gram.at >= first && keep(gram.at)).collect()
         };
@@ -246,6 +296,20 @@ mod tests {
         StretchFinder::default().find(&grams, 300, rule, &mut out);
         let sizes: Vec<u32> = out.iter().map(|stretch| stretch.found).collect();
         assert_eq!(sizes, (1..300).collect::<Vec<_>>());
+    }
+
+    /// Fragments of a text before the whole of it: the whole is found, and of it all.
+    #[test]
+    fn fragments_do_not_hide_the_whole_behind_them() {
+        let whole = (0..6).map(Some);
+        let rule = StretchRule { ngram: 1, needed: 4, window: 9 };
+        for fragments in [&[3, 4, 5][..], &[2, 3, 4, 0, 1], &[0, 1, 2, 3, 4]] {
+            let grams: Vec<Option<u32>> =
+                fragments.iter().map(|gram| Some(*gram)).chain([None]).chain(whole.clone()).collect();
+            let first = fragments.len() as u32 + 1;
+            let expected = ItemStretch { first, last: first + 5, found: 6, score: 0 };
+            assert_eq!(found(&text(&grams), rule).last(), Some(&expected), "{fragments:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the keep policy compares of documents.
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 use crate::config::Keep;
 use crate::read::Value;
@@ -28,22 +29,29 @@ impl KeepKeys {
     }
 }
 
-/// A value as a number that orders as it does, and the string beside it if it is one: 0 for none, the greatest for a
-/// string.
+/// A value as a number and a string that order as it does, the number first: 0 for none, the greatest for a string; of a number that is
+/// no double the string is what it is above one.
 pub fn as_stored(value: &Option<Value>) -> (u64, &str) {
     match value {
         None => (0, ""),
-        Some(Value::Number(number)) => (ordered(*number), ""),
+        Some(Value::Number(floor, 0)) => (ordered(*floor), ""),
+        Some(Value::Number(floor, above)) => (ordered(*floor), &ABOVE[usize::from(*above) % MOST_ABOVE]),
         Some(Value::Text(text)) => (u64::MAX, text),
     }
 }
+
+/// No integer of 64 bits is so much above a double.
+const MOST_ABOVE: usize = 1 << 11;
+/// What numbers are above a double, in digits that order as they do.
+static ABOVE: LazyLock<Vec<String>> =
+    LazyLock::new(|| (0..MOST_ABOVE).map(|above| format!("{above:04}")).collect());
 
 /// The value that [`as_stored`] gives these two for.
 pub fn stored_value(key: u64, text: &str) -> Option<Value> {
     match key {
         0 => None,
         u64::MAX => Some(Value::Text(text.to_owned())),
-        number => Some(Value::Number(number_of(number))),
+        number => Some(Value::Number(number_of(number), text.parse().unwrap_or(0))),
     }
 }
 
@@ -64,9 +72,11 @@ pub fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> Ordering {
         (None, None) => return Ordering::Equal,
         (None, Some(_)) => return Ordering::Greater,
         (Some(_), None) => return Ordering::Less,
-        (Some(Value::Number(_)), Some(Value::Text(_))) => return Ordering::Less,
-        (Some(Value::Text(_)), Some(Value::Number(_))) => return Ordering::Greater,
-        (Some(Value::Number(x)), Some(Value::Number(y))) => x.total_cmp(y),
+        (Some(Value::Number(..)), Some(Value::Text(_))) => return Ordering::Less,
+        (Some(Value::Text(_)), Some(Value::Number(..))) => return Ordering::Greater,
+        (Some(Value::Number(x, above_x)), Some(Value::Number(y, above_y))) => {
+            x.total_cmp(y).then(above_x.cmp(above_y))
+        }
         (Some(Value::Text(x)), Some(Value::Text(y))) => x.cmp(y),
     };
     if max { ascending.reverse() } else { ascending }
@@ -90,8 +100,27 @@ mod tests {
     }
 
     #[test]
+    fn integers_of_64_bits_order_as_they_are() {
+        let powers = (0..64).flat_map(|bits| (-2i128..3).map(move |beside| (1 << bits) + beside));
+        let mut numbers: Vec<i128> = powers.flat_map(|number| [number, -number]).collect();
+        numbers.extend([i128::from(u64::MAX), i128::from(u64::MAX) - 1, i128::from(i64::MIN)]);
+        numbers.retain(|number| (i128::from(i64::MIN)..=i128::from(u64::MAX)).contains(number));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let values: Vec<Option<Value>> = numbers.iter().map(|number| Some(Value::integer(*number))).collect();
+        assert!(values.is_sorted_by(|a, b| by_field(a, b, false).is_lt()));
+        assert!(values.is_sorted_by(|a, b| as_stored(a) < as_stored(b)));
+        for (value, number) in values.iter().zip(numbers) {
+            let (key, text) = as_stored(value);
+            assert_eq!(&stored_value(key, text), value);
+            let Some(Value::Number(floor, above)) = value else { panic!("{value:?}") };
+            assert_eq!(crate::read::exact_integer(*floor, *above).unwrap_or(*floor as i128), number);
+        }
+    }
+
+    #[test]
     fn numbers_then_strings_then_documents_without_the_field() {
-        let number = |n| Some(Value::Number(n));
+        let number = |n| Some(Value::Number(n, 0));
         let text = |t: &str| Some(Value::Text(t.to_owned()));
         let sorted = |max| {
             let mut values =

@@ -128,7 +128,14 @@ fn connect(mesh: &Mesh, round: u64, workers: usize) -> Result<(Builders, CommsGu
     let (own, process) = (ProcessBuilder::new_typed_vector, mesh.process());
     let own = own(workers, Hooks::default().refill, None);
     let network = initialize_networking_from_sockets(own, sockets, process, workers, Hooks::default());
-    let (builders, threads) = network.map_err(|e| Error::Worker(format!("cannot start the network: {e}")))?;
+    let failed = |e| {
+        Error::Limit(format!(
+            "the system starts no more threads ({e}), and of {} processes each needs two for each other one: start fewer processes \
+             with more workers (-w), or allow more threads",
+            mesh.processes()
+        ))
+    };
+    let (builders, threads) = network.map_err(failed)?;
     Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), threads))
 }
 

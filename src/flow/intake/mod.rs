@@ -31,7 +31,7 @@ use crate::flow::records::{Arrival, Brought, Change, ChangeKind, CutPosting, Fir
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
-use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
+use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value, most_refused};
 use crate::sketch::spread;
 use crate::sketcher::{Digest, Sketcher};
 use crate::system_memory::reserve_apart;
@@ -67,6 +67,7 @@ pub struct Intake {
     protected_empty: u64,
     seen: HashSet<Digest>,
     most_seen: usize,
+    most_refused: usize,
     /// What is stored, and what keeps what this worker adds, of a load.
     load: Option<(Arc<dyn Stored>, Arc<Keepers>)>,
     /// Rows of the documents read.
@@ -121,6 +122,7 @@ impl Intake {
             protected_empty: 0,
             seen: HashSet::new(),
             most_seen,
+            most_refused: most_refused(context.memory.budget.shared()),
             load,
             segment: catalogue.empty_segment(&context.memory),
             arrivals: Vec::new(),
@@ -164,6 +166,7 @@ impl Intake {
                 WorkItem::Unit(at) => {
                     last = Some(inputs.units[*at].file);
                     inputs.read_unit(*at, &mut earlier, self, progress, &mut |intake: &mut Intake| {
+                        inputs.allow_refused(&intake.results.refused, context.memory.budget.shared())?;
                         intake.stepped(&mut send)
                     })?
                 }
@@ -254,7 +257,10 @@ impl Sink for Intake {
     }
 
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
-        self.results.refused.push(Refused { position, line, refusal });
+        // One too many ends the run, with the next step.
+        if self.results.refused.len() <= self.most_refused {
+            self.results.refused.push(Refused { position, line, refusal });
+        }
     }
 }
 
@@ -449,9 +455,13 @@ fn fingerprint(record: &Record<'_>, kept: bool) -> u128 {
     state.update(record.text.as_bytes());
     match &record.value {
         None => {}
-        Some(Value::Number(number)) => {
+        Some(Value::Number(floor, above)) => {
             state.update(&[1]);
-            state.update(&number.to_bits().to_le_bytes());
+            state.update(&floor.to_bits().to_le_bytes());
+            if *above > 0 {
+                state.update(&[5]);
+                state.update(&above.to_le_bytes());
+            }
         }
         Some(Value::Text(text)) => {
             state.update(&[2]);

@@ -6,7 +6,7 @@
 //! counted; postings of members of hot groups, sets of these that were counted, keys that wait, and candidates when these collide again, hot keys being forgotten,
 //! and then the same as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
 //! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
-//! a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, as much to know what its earlier
+//! refused records take at most a quarter of the memory: no more than three quarters are shared out while the input is read. And a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, as much to know what its earlier
 //! epochs have brought, and 4 bytes for each stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
 //! the counts of their shingles take up to 16 MiB in a process, and as much again where other processes send theirs; bits of shingles
 //! take up to 6 MiB in a process, and as much for each worker. Where all contents collide so, by containment, both may take a
@@ -103,6 +103,11 @@ impl Budget {
     /// Bytes the process may use.
     pub fn bytes(&self) -> Option<u64> {
         self.bytes
+    }
+
+    /// Bytes the process may use, and the workers that share them.
+    pub fn shared(&self) -> (Option<u64>, usize) {
+        (self.bytes, self.workers as usize)
     }
 
     /// Bytes of a share for all workers together. What every run needs is taken off first.

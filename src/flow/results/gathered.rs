@@ -153,7 +153,7 @@ impl Collector {
     }
 
     fn allow(&self, (links, hot_members): (usize, usize)) {
-        let allowed = self.context.allow_graph(links, hot_members, 0);
+        let allowed = self.context.allow_growing_graph(links, hot_members);
         allowed.unwrap_or_else(|error| self.context.status.fail(error));
     }
 
@@ -162,7 +162,7 @@ impl Collector {
         let metrics = self.context.status.progress.metrics();
         metrics.add(Metric::Unchanged, read.tally.unchanged);
         metrics.add(Metric::TextBytes, read.tally.text_bytes);
-        metrics.add(Metric::Refused, read.refused.len() as u64);
+        metrics.add(Metric::Refused, read.refused.iter().map(Refused::records).sum());
         let mut gathered = lock(&self.gathered);
         gathered.tally.add(&read.tally);
         gathered.warnings.add(&read.warnings);

@@ -124,7 +124,7 @@ proptest! {
         let input = Input::default();
         let survey = Survey { sources: &sources, input: &input, workers, memory: None, mesh: None, counter: ONLY_SURVEY };
         let question = StabilityRequest { sample, seed, longest: 5, max_idf: 1.0 };
-        let got = stability((&a, &b), &survey, question, Simd::detect(), &Progress::default()).expect("an answer");
+        let got = stability((&a, &b), &survey, question, Simd::detect(), &Arc::default()).expect("an answer");
         prop_assert_eq!(got.read, asked.len() as u64);
         let curve: Vec<(u64, u64)> = got.curve.iter().map(|point| (point.documents, point.unchanged)).collect();
         prop_assert_eq!(curve, obvious_curve((&a, &b), &asked, seed, sample));

@@ -132,6 +132,10 @@ impl MethodSketcher for SentenceSketcher {
         spread.sort_distinct(words);
         true
     }
+
+    fn cuts_tokens_apart(&self) -> bool {
+        true
+    }
 }
 
 /// The sketcher of [`Lines`].
@@ -145,6 +149,10 @@ impl MethodSketcher for LineSketcher {
         let Cut { tokenizer, buffer, spread } = &mut self.cut;
         line_chunks(text, &self.chunks, |piece| piece_hash(tokenizer.tokens(piece)), buffer, words);
         spread.sort_distinct(words);
+        true
+    }
+
+    fn cuts_tokens_apart(&self) -> bool {
         true
     }
 }

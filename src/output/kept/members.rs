@@ -60,6 +60,13 @@ impl KeptWriter<'_> {
             written += packed.len() as u64;
         }
         self.progress.advance(self.sources[source].bytes - members.last().map_or(0, |last| last.packed.end));
+        if written == 0 {
+            // A file without any member is none of its kind.
+            let empty = Packer::new(format, compression, Vec::new()).and_then(Packer::finish);
+            let empty = empty.map_err(|e| Error::io(&target, "write", e))?;
+            output.write_all(&empty).map_err(|e| Error::io(&target, "write", e))?;
+            written = empty.len() as u64;
+        }
         Ok(written)
     }
 }

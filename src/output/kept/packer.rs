@@ -38,6 +38,7 @@ impl<W: Write> Packer<W> {
                 boundaries,
                 idle: Some(out),
                 open: None,
+                is_empty: true,
                 held: Vec::new(),
             }),
             None => Packer::Whole(Compressor::new(compression, out)?),
@@ -182,6 +183,8 @@ pub struct RecordPacker<W: Write> {
     idle: Option<W>,
     /// Within a record.
     open: Option<Compressor<W>>,
+    /// Whether there is no record yet.
+    is_empty: bool,
     /// Bytes that may begin the next record.
     held: Vec<u8>,
 }
@@ -191,6 +194,7 @@ impl<W: Write> RecordPacker<W> {
         if bytes.is_empty() {
             return Ok(());
         }
+        self.is_empty = false;
         if let Some(out) = self.idle.take() {
             self.open = Some(Compressor::new(self.compression, out)?);
         }
@@ -204,12 +208,14 @@ impl<W: Write> RecordPacker<W> {
         Ok(())
     }
 
-    /// Ends the last record, and gives back what was written to.
+    /// Ends the last record, or packs nothing if there is none, and gives back what was written to.
     fn finish(mut self) -> io::Result<W> {
         let held = std::mem::take(&mut self.held);
         self.append(&held)?;
         self.end()?;
-        self.idle.take().ok_or_else(|| io::Error::other("a record that failed before"))
+        let out = self.idle.take().ok_or_else(|| io::Error::other("a record that failed before"))?;
+        // No bytes at all are no file of gzip.
+        if self.is_empty { Compressor::new(self.compression, out)?.finish() } else { Ok(out) }
     }
 }
 

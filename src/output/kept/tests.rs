@@ -78,9 +78,19 @@ fn decompress(bytes: &[u8], compression: Compression) -> Vec<u8> {
 }
 
 fn source(folder: &Path, name: &str, bytes: &[u8], format: Format, compression: Compression) -> Source {
+    packed_source(folder, name, &compress(bytes, compression), format, compression)
+}
+
+fn packed_source(
+    folder: &Path,
+    name: &str,
+    packed: &[u8],
+    format: Format,
+    compression: Compression,
+) -> Source {
     let path = folder.join(name);
     fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
-    fs::write(&path, compress(bytes, compression)).expect("written");
+    fs::write(&path, packed).expect("written");
     let data = path.metadata().expect("there");
     let modified = data.modified().ok();
     let shown = path.display().to_string();
@@ -255,6 +265,31 @@ fn untouched_files_are_copied_as_they_are() {
         write_kept(&staging, sources, keeping(&[vec![]], &[None]), alone(2), &progress).expect("written");
         let kept = fs::read(staging.join("kept").join(name)).expect("kept");
         assert_eq!(kept, fs::read(&source.path).expect("the source"));
+    }
+}
+
+/// Files of one member, of several, and of a member for each record.
+#[test]
+fn packed_files_that_lose_all_are_packed_all_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for compression in COMPRESSIONS {
+        for (format, members) in [(Format::JsonLines, 1), (Format::JsonLines, 3), (Format::Warc, 2)] {
+            let name = format!("{compression:?}/{format:?}/{members}");
+            let record = match format {
+                Format::Warc => &b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n"[..],
+                _ => b"{}\n",
+            };
+            let packed = compress(record, compression).repeat(members);
+            let source = packed_source(folder.path(), &name, &packed, format, compression);
+            let removed = (0..members).map(|at| (at * record.len()) as u64).collect();
+            let staging = folder.path().join("out").join(&name);
+            let (sources, progress) = (std::slice::from_ref(&source), Progress::default());
+            write_kept(&staging, sources, keeping(&[removed], &[None]), alone(2), &progress)
+                .expect("written");
+            let kept = fs::read(staging.join("kept").join(&name)).expect("kept");
+            assert_eq!(kept.is_empty(), compression == Compression::None, "{name}");
+            assert_eq!(decompress(&kept, compression), b"", "{name}");
+        }
     }
 }
 

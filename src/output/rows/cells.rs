@@ -171,9 +171,10 @@ impl ListRow for AssignmentRow<'_> {
 
 impl ListRow for RejectedRow<'_> {
     const COLUMNS: &'static [TableColumn] =
-        &[("file", Text), ("line", Whole), ("offset", Whole), ("reason", Text)];
+        &[("file", Text), ("line", Whole), ("offset", Whole), ("reason", Text), ("records", Whole)];
 
     fn cells(&self, take: Take<'_>) -> Result<()> {
-        take(&[self.file.into(), self.line.into(), self.offset.into(), self.reason.into()])
+        let place = [self.file.into(), self.line.into(), self.offset.into()];
+        take(&[&place[..], &[self.reason.into(), self.records.into()]].concat())
     }
 }

@@ -160,13 +160,17 @@ pub struct RejectedRow<'a> {
     pub offset: u64,
     /// What is wrong with it.
     pub reason: &'a str,
+    /// How many records the row is about, the first of them at `line`, if more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
 }
 
 impl RejectedRow<'_> {
     /// The row of a refused record or file.
     pub fn of(rejected: &Rejected) -> RejectedRow<'_> {
-        let Rejected { file, line, offset, reason, .. } = rejected;
-        RejectedRow { file, line: *line, offset: *offset, reason }
+        let Rejected { file, line, offset, reason, records, .. } = rejected;
+        let records = Some(*records).filter(|records| *records > 1);
+        RejectedRow { file, line: *line, offset: *offset, reason, records }
     }
 }
 
@@ -328,7 +332,7 @@ mod tests {
 
     #[test]
     fn rejected() {
-        let row = RejectedRow { file: "a.jsonl", line: 2, offset: 17, reason: "not JSON" };
+        let row = RejectedRow { file: "a.jsonl", line: 2, offset: 17, reason: "not JSON", records: None };
         assert_eq!(
             written(&[row]),
             "{\"file\":\"a.jsonl\",\"line\":2,\"offset\":17,\"reason\":\"not JSON\"}\n"
@@ -338,7 +342,7 @@ mod tests {
     #[test]
     fn rows_beyond_the_buffer_are_all_there() {
         let long = "x".repeat(1000);
-        let row = RejectedRow { file: &long, line: 1, offset: 0, reason: "" };
+        let row = RejectedRow { file: &long, line: 1, offset: 0, reason: "", records: None };
         let text = written(&vec![row; 1000]);
         assert_eq!(text.lines().count(), 1000);
         assert!(text.len() > 3 * BUFFER && text.lines().all(|l| l == text.lines().next().unwrap_or("")));

@@ -205,7 +205,7 @@ impl Bound {
 
     fn advice(&self, cost: u64) -> String {
         format!(
-            "do not fit in the memory allowed, {} MiB: allow about {} MiB with --memory",
+            "do not fit in what one record may take of the memory allowed, {} MiB: allow about {} MiB with --memory",
             (self.memory + self.windows) >> 20,
             needed(cost, |memory| for_one(memory, self.workers)) + self.windows.div_ceil(1 << 20),
         )

@@ -121,10 +121,7 @@ fn deletes(json: &str, op: &RawValue) -> Result<bool, Refusal> {
 /// The value to compare by; a number too large for a double is none.
 fn value(json: &str, raw: &RawValue) -> Result<Option<Value>, Refusal> {
     Ok(match JsonKind::of(raw) {
-        JsonKind::Number => {
-            let number = raw.get().parse::<f64>();
-            number.ok().filter(|number| number.is_finite()).map(Value::Number)
-        }
+        JsonKind::Number => Value::number(raw.get()),
         JsonKind::Text => Some(Value::Text(string(json, raw, &mut String::new())?.to_owned())),
         _ => None,
     })
@@ -213,7 +210,10 @@ mod tests {
     #[test]
     fn values_are_numbers_or_strings() {
         let value = |json: &str| read(&format!(r#"{{"text": "", "v": {json}}}"#)).expect("a record").2;
-        assert_eq!(value("-1.5e3"), Some(Value::Number(-1500.0)));
+        assert_eq!(value("-1.5e3"), Value::real(-1500.0));
+        for number in [0, -1, (1 << 53) + 1, -(1 << 53) - 1, 1_700_000_000_000_000_001, i64::MIN, i64::MAX] {
+            assert_eq!(value(&number.to_string()), Some(Value::integer(number.into())));
+        }
         assert_eq!(value("1e999"), None);
         assert_eq!(value("null"), None);
         assert_eq!(value("\"2024\""), Some(Value::Text("2024".into())));

@@ -21,10 +21,11 @@ const APART: [&[u8]; 3] = [b"nav", b"select", b"title"];
 const NOT_OWN: [&[u8]; 8] =
     [b"script", b"style", b"template", b"noscript", b"noembed", b"noframes", b"iframe", b"title"];
 /// Elements within a line: words on both sides of their tags may be one word.
-const WITHIN_LINES: [&[u8]; 35] = [
+const WITHIN_LINES: [&[u8]; 38] = [
     b"a", b"abbr", b"acronym", b"b", b"bdi", b"bdo", b"big", b"blink", b"cite", b"code", b"data", b"del",
-    b"dfn", b"em", b"font", b"i", b"ins", b"kbd", b"mark", b"nobr", b"q", b"rb", b"ruby", b"s", b"samp",
-    b"small", b"span", b"strike", b"strong", b"sub", b"sup", b"tt", b"u", b"var", b"wbr",
+    b"dfn", b"em", b"font", b"i", b"ins", b"kbd", b"label", b"mark", b"nobr", b"output", b"q", b"rb",
+    b"ruby", b"s", b"samp", b"small", b"span", b"strike", b"strong", b"sub", b"sup", b"time", b"tt", b"u",
+    b"var", b"wbr",
 ];
 /// How HTML begins, in lower case: with a space or the end of the tag behind it, or it is another tag.
 const BEGINNINGS: [&[u8]; 11] = [
@@ -275,6 +276,7 @@ mod tests {
             words("<p>one<b>t</b>wo<p>three<br>four<td>five</td>six"),
             ["onetwo", "three", "four", "five", "six"]
         );
+        assert_eq!(words("<p><label>on<time>e</time></label>s <output>t</output>wo"), ["ones", "two"]);
         assert_eq!(words("a &amp; b &eacute;t&#233; &lt;p&gt;"), ["a", "&", "b", "\u{e9}t\u{e9}", "<p>"]);
         assert_eq!(words("<title>t &amp; u</title><textarea><b></textarea>"), ["t", "&", "u", "<b>"]);
         assert_eq!(words("1 < 2 <!-- x --> and <a href='>'>b</a>"), ["1", "<", "2", "and", "b"]);

@@ -111,7 +111,7 @@ impl FinishedQuestions<'_> {
                 Compared::Bytes(document.text_bytes)
             }
             Decided::Policy(Some(Criterion::Field { .. })) => match &document.value {
-                Some(Value::Number(number)) => Compared::Number(*number),
+                Some(Value::Number(floor, above)) => Compared::number(*floor, *above),
                 Some(Value::Text(text)) => Compared::Text(text.clone()),
                 None => Compared::Missing,
             },

@@ -325,6 +325,7 @@ pub(super) fn list(page: &RunDocumentsPage, asked: &PageAsked<'_>) -> Framed {
 pub(super) fn document(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Framed {
     let place = &page.explanation.document;
     let id = place.id.as_str();
+    let found_by = found_by(page, asked);
     let main = html! {
         h1 { "Document " (parts::named_short(id)) }
         dl class="facts" {
@@ -346,24 +347,30 @@ pub(super) fn document(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Framed 
         @if page.has_outside {
             section aria-labelledby="outside" { h2 id="outside" { "The nearest outside its cluster" } (outside(page, asked)) }
         }
-        (documents::text(id, (page.text.as_deref(), page.no_text.as_deref()), asked))
-        section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(id, "")) }
+        (documents::text(&found_by, (page.text.as_deref(), page.no_text.as_deref()), asked))
+        section aria-labelledby="other" { h2 id="other" { "Compare it with another" } (compare::form(&found_by, "")) }
     };
     Framed {
         title: format!("Document {}", parts::beginning(id, 60).0),
         tab: Tab::Documents,
         commit: None,
-        json: Some(links::address("/document.json", [("id", id), ("text", "yes")])),
+        json: Some(links::address("/document.json", [("id", &*found_by), ("text", "yes")])),
         main,
     }
+}
+
+/// What the document is found by: what it was asked for by, or else its place, since ids may repeat.
+fn found_by(page: &RunDocumentPage, asked: &PageAsked<'_>) -> String {
+    let own = &page.explanation.document;
+    let place = || key(&own.id, Some(&own.file), Some(own.line));
+    asked.query.get("id").map_or_else(place, str::to_owned)
 }
 
 /// The closest document outside the cluster, or where it is looked for.
 fn outside(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Markup {
     let own = &page.explanation.document;
-    let key = key(&own.id, Some(&own.file), Some(own.line));
-    let again =
-        links::address("/document", [("id", asked.query.get("id").unwrap_or(&key)), ("outside", "yes")]);
+    let place = key(&own.id, Some(&own.file), Some(own.line));
+    let again = links::address("/document", [("id", &*found_by(page, asked)), ("outside", "yes")]);
     html! {
         @match &page.nearest_outside {
             None => {
@@ -378,7 +385,7 @@ fn outside(page: &RunDocumentPage, asked: &PageAsked<'_>) -> Markup {
                 p {
                     (document_at(&found.id, Some(&found.file), Some(found.line))) ", " (Measures::figure(Some(&found.measures), false)) ", "
                     @match found.cluster { Some(cluster) => { "in cluster " (parts::cluster(ClusterNumber::Listed(cluster))) } None => { "in no cluster" } }
-                    ". " a href=(links::of_pair(&key, &format!("{}:{}", found.file, found.line))) { "The two side by side" } "."
+                    ". " a href=(links::of_pair(&place, &format!("{}:{}", found.file, found.line))) { "The two side by side" } "."
                 }
             }
         }

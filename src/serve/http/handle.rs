@@ -54,7 +54,8 @@ impl Desk {
         let begun = Instant::now();
         let (head, incoming) = request.into_parts();
         let patience = self.served.options.timeout;
-        let mut body = Body::new(incoming, &head.headers, Arc::clone(client), patience);
+        let mut body =
+            Body::new(incoming, &head.headers, Arc::clone(client), (patience, &self.served.bodies));
         let form = match head.uri.path().ends_with(SUFFIX) {
             true => AnswerForm::Data,
             false => AnswerForm::asked(&head.headers),

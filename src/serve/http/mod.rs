@@ -2,7 +2,7 @@
 
 mod accept;
 pub(in crate::serve) mod answer;
-mod body;
+pub(in crate::serve) mod body;
 mod change;
 mod checks;
 mod connections;

@@ -30,15 +30,22 @@ struct InputNote {
     /// The bits of the value of the keep policy that is a number: as digits it might change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<u64>,
+    /// By how much the number is above that.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    above: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     word: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     within: Option<String>,
 }
 
+fn is_nothing(above: &u16) -> bool {
+    *above == 0
+}
+
 impl InputNote {
     fn value(&self) -> Option<Value> {
-        let number = self.number.map(|bits| Value::Number(f64::from_bits(bits)));
+        let number = self.number.map(|bits| Value::Number(f64::from_bits(bits), self.above));
         number.or_else(|| self.word.clone().map(Value::Text))
     }
 }
@@ -223,15 +230,16 @@ impl NotingSink {
     fn note(&mut self, record: &Record<'_>) -> Result<()> {
         let title = record.observed.as_ref().and_then(|values| values[0].as_deref());
         let position = record.position.to_bits();
-        let (number, word) = match &record.value {
-            Some(Value::Number(number)) => (Some(number.to_bits()), None),
-            Some(Value::Text(word)) => (None, Some(word.clone())),
-            None => (None, None),
+        let (number, above, word) = match &record.value {
+            Some(Value::Number(floor, above)) => (Some(floor.to_bits()), *above, None),
+            Some(Value::Text(word)) => (None, 0, Some(word.clone())),
+            None => (None, 0, None),
         };
         let note = InputNote {
             id: record.id.clone().map(DocumentName::into_owned),
             title: title.map(shown_title),
             number,
+            above,
             word,
             within: record.within.as_deref().map(str::to_owned),
         };

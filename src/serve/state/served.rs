@@ -13,6 +13,7 @@ use crate::printable::counted;
 use crate::progress::Progress;
 use crate::serve::html::ServedKind;
 use crate::serve::http::answer::HttpError;
+use crate::serve::http::body::BodyRoom;
 use crate::serve::options::ServeOptions;
 use crate::storage::Storage;
 
@@ -91,6 +92,8 @@ impl ServedCollection {
 pub struct Served {
     pub options: ServeOptions,
     pub threads: Arc<Threads>,
+    /// Room for the bodies of requests.
+    pub bodies: BodyRoom,
     /// Whose turn it is to change the collection.
     pub turn: Arc<tokio::sync::Semaphore>,
     /// Room to wait for the turn.
@@ -168,7 +171,8 @@ impl Served {
         let verdicts = verdicts.transpose()?;
         Ok(Served {
             verdicts,
-            threads: Arc::new(Threads::new(options.workers)),
+            threads: Arc::new(Threads::new(options.workers, options.connections)),
+            bodies: BodyRoom::new(options.body),
             options,
             turn: Arc::new(tokio::sync::Semaphore::new(1)),
             waiting: Arc::new(tokio::sync::Semaphore::new(WAITING)),

@@ -125,7 +125,7 @@ mod tests {
             };
             questions.into_iter().map(answer).collect()
         }));
-        let threads = Arc::new(Threads::new(1));
+        let threads = Arc::new(Threads::new(1, 1000));
         runtime.block_on(async {
             assert!(together.ask(&threads, 666).await.is_err_and(|error| error.within.is_some()));
             let asked: Vec<_> = (1..=300_u64)

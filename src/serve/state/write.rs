@@ -26,9 +26,7 @@ const LISTED: usize = 100;
 pub struct ChangeReport {
     #[serde(flatten)]
     report: Report,
-    /// Records that were refused.
-    rejected: u64,
-    /// The first of them.
+    /// The first records that were refused.
     first_rejected: Vec<Rejected>,
     /// Ids that were to be deleted and are not there; the report lists the first.
     unknown_ids: u64,
@@ -137,9 +135,9 @@ fn commit(
     let mut report = prepared.commit_if(|_| progress.check())?;
     let unknown_ids = report.unknown.len() as u64;
     report.unknown.truncate(LISTED);
-    let count = Rejected::records(&rejected);
+    report.rejected = Rejected::records(&rejected);
     rejected.truncate(LISTED);
-    Ok(ChangeReport { report, rejected: count, first_rejected: rejected, unknown_ids })
+    Ok(ChangeReport { report, first_rejected: rejected, unknown_ids })
 }
 
 /// Refuses records of which too many cannot be used.

@@ -13,7 +13,7 @@ use crate::config::{Criterion, Keep};
 use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::stored_value;
-use crate::read::Value;
+use crate::read::{Value, exact_integer};
 
 /// Two documents of a cluster in the order of the keep policy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,6 +38,8 @@ pub enum Compared {
     Bytes(u64),
     /// A number in the field of the policy.
     Number(f64),
+    /// One that is no double.
+    Integer(i128),
     /// A string in the field of the policy.
     Text(String),
     /// The load that first brought its id; documents of one load are in the order of their ids.
@@ -54,12 +56,17 @@ pub enum Compared {
 }
 
 impl Compared {
+    /// The number of a [`Value`].
+    pub fn number(floor: f64, above: u16) -> Compared {
+        exact_integer(floor, above).map_or(Compared::Number(floor), Compared::Integer)
+    }
+
     fn of(criterion: Option<&Criterion>, member: &Member) -> Compared {
         let document = &member.document;
         match criterion {
             Some(Criterion::Longest | Criterion::Shortest) => Compared::Bytes(document.text_bytes),
             Some(Criterion::Field { .. }) => match stored_value(document.worth, &member.value) {
-                Some(Value::Number(number)) => Compared::Number(number),
+                Some(Value::Number(floor, above)) => Compared::number(floor, above),
                 Some(Value::Text(text)) => Compared::Text(text),
                 None => Compared::Missing,
             },

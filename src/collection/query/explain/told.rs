@@ -13,6 +13,7 @@ impl Preference {
         let value = |value: &Compared| match value {
             Compared::Bytes(bytes) => counted(*bytes, "byte"),
             Compared::Number(number) => number.to_string(),
+            Compared::Integer(number) => number.to_string(),
             Compared::Text(text) => format!("{text:?}"),
             Compared::Load(load) => format!("load {load}"),
             Compared::Place { file, line } => format!("{file}:{line}"),

@@ -1,5 +1,7 @@
 //! What the structure of a message takes beside its bytes: whoever takes it apart holds every header and part at once.
 
+use memchr::memmem;
+
 use crate::limits::MAX_MAIL_PARTS;
 use crate::read::record::Refusal;
 
@@ -12,6 +14,9 @@ const NESTED_BYTES: u64 = 2_400;
 const BYTES_OF_RECORD: u64 = 4;
 /// Headers and parts take no more than so many times the bytes of their message.
 pub(super) const MOST_OF_BYTE: usize = 128;
+
+/// Most pieces that the values of a head may be cut in (RFC 2231, section 3): whoever joins them copies what he has for each.
+const MAX_PIECES_OF_VALUES: usize = 500;
 
 /// Signs that there is more in a message than headers and a text.
 const NESTED: [&[u8]; 3] = [b"boundary", b"rfc822", b"message/global"];
@@ -33,14 +38,41 @@ pub(super) fn structure_weight(raw: &[u8]) -> u64 {
     held / BYTES_OF_RECORD
 }
 
-/// Refuses a message of more parts within parts than messages have.
+/// Refuses a message of more parts within parts than messages have, or with a head whose values are in more pieces.
 pub(super) fn check_parts(raw: &[u8]) -> Result<(), Refusal> {
     // As short as a message with so many can be.
     if raw.len() > MAX_MAIL_PARTS * NESTED[1].len() && nested(raw) > MAX_MAIL_PARTS {
         let why = format!("more than {MAX_MAIL_PARTS} messages, or lists of parts, in one message");
         return Err(Refusal::Malformed(why));
     }
+    if pieces_of_values(raw) > MAX_PIECES_OF_VALUES {
+        let why = format!(
+            "more than {MAX_PIECES_OF_VALUES} pieces of values in the headers of one message or part"
+        );
+        return Err(Refusal::Malformed(why));
+    }
     Ok(())
+}
+
+/// The most pieces of values, like `name*2=b`, that stand without a blank line between them.
+fn pieces_of_values(raw: &[u8]) -> usize {
+    let (mut most, mut count, mut last) = (0, 0, 0);
+    for at in memchr::memchr_iter(b'*', raw).filter(|at| is_piece(&raw[at + 1..])) {
+        let between = &raw[last..at];
+        let is_apart = [&b"\n\n"[..], b"\n\r\n"].iter().any(|blank| memmem::find(between, blank).is_some());
+        count = if is_apart { 1 } else { count + 1 };
+        (most, last) = (most.max(count), at);
+    }
+    most
+}
+
+/// Whether what follows an asterisk makes it that of a piece: a number, and `=` or `*=`.
+fn is_piece(behind: &[u8]) -> bool {
+    let number = behind.trim_ascii_start();
+    let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let behind = number[digits..].trim_ascii_start();
+    let behind = behind.strip_prefix(b"*").unwrap_or(behind).trim_ascii_start();
+    digits > 0 && behind.starts_with(b"=")
 }
 
 /// Headers, and what stands behind the blank line.
@@ -92,6 +124,21 @@ mod tests {
             let most = (raw.len() * MOST_OF_BYTE) as u64 / BYTES_OF_RECORD;
             assert!(structure_weight(raw.as_bytes()) < most, "{line:?}");
         }
+    }
+
+    #[test]
+    fn pieces_of_values_have_an_end() {
+        let head = |pieces: usize| {
+            let piece = |at| format!(";\r\n a*{at}{}=b", if at % 2 == 0 { "*" } else { "" });
+            format!(
+                "Content-Type: text/plain{}\r\n\r\n2 *3 = 6\r\n\r\n",
+                (0..pieces).map(piece).collect::<String>()
+            )
+        };
+        assert_eq!(pieces_of_values(head(3).as_bytes()), 3);
+        assert_eq!(check_parts(head(MAX_PIECES_OF_VALUES).repeat(3).as_bytes()), Ok(()));
+        let many = head(MAX_PIECES_OF_VALUES + 1);
+        assert!(matches!(check_parts(many.as_bytes()), Err(Refusal::Malformed(_))));
     }
 
     #[test]

@@ -63,9 +63,9 @@ impl Cell {
             Cell::Text(text) => {
                 std::str::from_utf8(text.data()).ok().map(|text| Value::Text(text.to_owned()))
             }
-            Cell::Integer(number) => Some(Value::Number(*number as f64)),
-            Cell::Real(number) => Some(*number).filter(|number| number.is_finite()).map(Value::Number),
-            Cell::Moment(seconds, _) => Some(Value::Number(*seconds)),
+            Cell::Integer(number) => Some(Value::integer(*number)),
+            Cell::Real(number) => Value::real(*number),
+            Cell::Moment(seconds, _) => Value::real(*seconds),
             Cell::Null | Cell::NoTexts | Cell::Long(_) | Cell::Truth(_) | Cell::Other(_) => None,
         }
     }
@@ -233,12 +233,9 @@ mod tests {
         moment.set_data(0, 0, 2_440_589);
         assert_eq!(
             (moment.cell(Meaning::Julian).day(), moment.cell(Meaning::Julian).value()),
-            (Day::Known(1), Some(Value::Number(86_400.0)))
+            (Day::Known(1), Value::real(86_400.0))
         );
-        assert_eq!(
-            ByteArray::from(vec![0xff, 0x38]).cell(Meaning::Decimal(2)).value(),
-            Some(Value::Number(-2.0))
-        );
+        assert_eq!(ByteArray::from(vec![0xff, 0x38]).cell(Meaning::Decimal(2)).value(), Value::real(-2.0));
         assert_eq!(ByteArray::from("a").cell(Meaning::Text).id().as_deref(), Some("a"));
         let uuid = FixedLenByteArray::from(ByteArray::from((0..16).collect::<Vec<u8>>()));
         assert_eq!(uuid.cell(Meaning::Uuid).id().as_deref(), Some("00010203-0405-0607-0809-0a0b0c0d0e0f"));
