@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use alike::config::{Clustering, Config, Method};
+use alike::config::{Clustering, Config, Method, Verify};
 use serde_json::{Value, json};
 
 use crate::support::corpora::corpus;
@@ -23,6 +23,7 @@ type Pairs = BTreeSet<(usize, usize)>;
 struct Expected {
     /// The documents of each content, in order.
     holders: Vec<Vec<usize>>,
+    sketches: Vec<Sketch>,
     /// Pairs of contents.
     links: Pairs,
     too_few_terms: u64,
@@ -54,7 +55,28 @@ impl Expected {
             }
             holders[content].push(at);
         }
-        Expected { holders, links: links(config, &distinct), too_few_terms }
+        Expected { holders, links: links(config, &distinct), sketches: distinct, too_few_terms }
+    }
+
+    /// Holds the cosines that are listed against those of the sketches.
+    #[track_caller]
+    fn check_cosines(&self, config: &Config, output: &Output) {
+        let of = |document: usize| self.holders.iter().position(|all| all.contains(&document)).unwrap();
+        let sketch = |id: &Value| &self.sketches[of(number(id))];
+        let threshold: f64 = config.threshold.to_string().parse().unwrap();
+        let near = output.duplicates.iter().filter(|row| row["reason"] == "near");
+        let rows = output.pairs.iter().map(|row| (row, "a", "b")).take(2000);
+        let mut below = 0;
+        for (row, a, b) in rows.chain(near.map(|row| (row, "id", "representative"))) {
+            let (a, b) = (sketch(&row[a]), sketch(&row[b]));
+            let norm = |sketch: &Sketch| (sketch.members.values().sum::<u64>() as f64).sqrt();
+            let shared = a.members.iter().filter(|(term, _)| b.members.contains_key(term));
+            let cosine = shared.map(|(_, weight)| weight).sum::<u64>() as f64 / norm(a) / norm(b);
+            let told = row["cosine"].as_f64().unwrap();
+            assert!((told - cosine).abs() < 1e-8 && told >= threshold, "{told} for {cosine}: {row}");
+            below += usize::from(told < 1.0);
+        }
+        assert!(below > 50, "{below}");
     }
 
     fn pairs(&self) -> Pairs {
@@ -144,6 +166,9 @@ fn holds_of(toml: &str, texts: &[Dated]) -> usize {
         let (missed, wrong) = (want.difference(&got).next(), got.difference(&want).next());
         assert!(want == got, "{toml}: missed {missed:?}, wrong {wrong:?}; {} of {}", got.len(), want.len());
         assert!(members(&output) == expected.clusters(clustering), "{toml}: other clusters, {name}");
+        if config.method == Method::Cosine && config.verify == Verify::None {
+            expected.check_cosines(&config, &output);
+        }
         assert_eq!(
             output.summary["too_few_terms"],
             json!(if config.needs_terms() { expected.too_few_terms } else { 0 })

@@ -72,14 +72,14 @@ impl<'a> Reporter<'a> {
         let mut others = 0;
         for rejected in rejected {
             match reasons.iter().position(|(first, _)| first.reason == rejected.reason) {
-                Some(at) => reasons[at].1 += 1,
-                None if reasons.len() < SHOWN => reasons.push((rejected, 1)),
-                None => others += 1,
+                Some(at) => reasons[at].1 += rejected.records,
+                None if reasons.len() < SHOWN => reasons.push((rejected, 0)),
+                None => others += rejected.records,
             }
         }
         for (first, count) in reasons {
-            let more = if count > 1 {
-                format!(" ({} like it)", counted(count - 1, "more record"))
+            let more = if count > 0 {
+                format!(" ({} like it)", counted(count, "more record"))
             } else {
                 String::new()
             };

@@ -11,7 +11,7 @@ use crate::metrics::Metric;
 use crate::progress::{Progress, Stage};
 use crate::read::{
     DocumentSink, Fields, Input, Part, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs,
-    Sink, Source, admit_windows, most_refused,
+    Sink, Source, admit_windows, allow_refused,
 };
 
 /// The counter of units of a job that reads its inputs in one survey.
@@ -93,7 +93,7 @@ impl Survey<'_> {
         let shared = SurveyWork {
             shared: self.mesh.map(|mesh| (mesh, self.counter)),
             inputs,
-            room: (self.memory, self.workers),
+            memory: self.memory,
             progress,
             next: AtomicU64::new(0),
             failed: AtomicBool::new(false),
@@ -127,6 +127,8 @@ impl Survey<'_> {
         for bytes in mesh.gather(serde_json::to_vec(&own).map_err(failed)?)? {
             let found: SurveyFindings = serde_json::from_slice(&bytes).map_err(failed)?;
             all.extend(found.refused);
+            // Those of all processes are told of by this one.
+            allow_refused(all.len(), (self.memory, 0), || None)?;
             found.lines.iter().for_each(|(unit, lines)| inputs.set_unit_lines(*unit as usize, *lines));
         }
         Ok(all)
@@ -147,8 +149,8 @@ struct SurveyWork<'a> {
     /// The other processes, and the counter by which they share units.
     shared: Option<(&'a Mesh, u64)>,
     inputs: RunInputs,
-    /// The memory of this process, and its workers.
-    room: (Option<u64>, usize),
+    /// The memory of this process.
+    memory: Option<u64>,
     progress: &'a Progress,
     next: AtomicU64,
     failed: AtomicBool,
@@ -158,8 +160,9 @@ impl SurveyWork<'_> {
     /// Reads units until none is left.
     fn work<R: TextReader>(&self, reader: R) -> Result<SurveySink<R>> {
         let (refused, documents, text_bytes, failure) = (Vec::new(), 0, 0, None);
-        let most_refused = most_refused(self.room);
-        let mut taken = SurveySink { reader, refused, most_refused, documents, text_bytes, failure };
+        let (most_refused, noted_refused) = (self.inputs.most_refused(self.memory), 0);
+        let mut taken =
+            SurveySink { reader, refused, most_refused, noted_refused, documents, text_bytes, failure };
         let metrics = self.progress.metrics();
         self.inputs.read(
             &mut taken,
@@ -168,7 +171,7 @@ impl SurveyWork<'_> {
             |taken| {
                 metrics.add(Metric::TextBytes, std::mem::take(&mut taken.text_bytes));
                 taken.failure.take().map_or(Ok(()), Err)?;
-                self.inputs.allow_refused(&taken.refused, self.room)?;
+                self.inputs.allow_refused(&taken.refused, &mut taken.noted_refused, self.memory)?;
                 self.progress.check()?;
                 Ok(!self.failed.load(Ordering::Relaxed))
             },
@@ -192,6 +195,7 @@ struct SurveySink<R> {
     reader: R,
     refused: Vec<Refused>,
     most_refused: usize,
+    noted_refused: usize,
     documents: u64,
     /// Not yet told.
     text_bytes: u64,

@@ -156,7 +156,10 @@ fn residue(a: u64, b: u64, c: u64) -> u64 {
 
 /// The residues that stand for a piece in the two polynomials; all of its hash is in them.
 fn coefficients(hash: u64) -> [u64; 2] {
-    [hash % PRIME, hash.rotate_left(32) % PRIME]
+    [hash, hash.rotate_left(32)].map(|hash| {
+        let sum = (hash & PRIME) + (hash >> 61);
+        if sum >= PRIME { sum - PRIME } else { sum }
+    })
 }
 
 /// A piece of a text.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bytes::LineStream;
@@ -11,7 +11,7 @@ use super::field::Fields;
 use super::format::Compression;
 use super::formats::codec;
 use super::record::Sink;
-use super::rejected::{Refused, Rejected, allow_refused};
+use super::rejected::{Refused, Rejected, allow_refused, most_refused};
 use super::source::{Extent, Source, Unit};
 use super::unit::{UnitReader, units};
 use crate::document::Position;
@@ -52,6 +52,8 @@ pub struct RunInputs {
     streams: BTreeMap<usize, (Arc<LineStream>, LineReader)>,
     /// Held by the worker that is being given a unit.
     taking: Mutex<()>,
+    /// Records that the workers of this process have refused, as far as they have told.
+    refused: AtomicUsize,
     /// Lines read of each unit.
     unit_lines: Vec<AtomicU64>,
     /// Lines of a file before each of its units; known once all is read.
@@ -73,6 +75,7 @@ impl RunInputs {
             fields,
             units,
             part,
+            refused: AtomicUsize::new(0),
             unit_lines,
             lines_before: OnceLock::new(),
         }
@@ -207,15 +210,31 @@ impl RunInputs {
         refused.iter().map(record).collect()
     }
 
-    /// Refuses to go on where one of `workers` holds more refused records than the memory has room for.
+    /// Takes down what a worker has refused, of which `noted` were taken down before, and refuses to go on where those of all workers of
+    /// the process are more than its memory has room for.
     ///
     /// # Errors
-    /// [`Error::Limit`], which names the last one.
-    pub fn allow_refused(&self, refused: &[Refused], room: (Option<u64>, usize)) -> Result<()> {
-        allow_refused(refused.len(), room, || {
+    /// [`Error::Input`], for the file of the last one.
+    pub fn allow_refused(&self, refused: &[Refused], noted: &mut usize, memory: Option<u64>) -> Result<()> {
+        let more = refused.len() - std::mem::replace(noted, refused.len());
+        if more == 0 {
+            return Ok(());
+        }
+        let held = self.refused.fetch_add(more, Ordering::Relaxed) + more;
+        allow_refused(held, (memory, self.longest_name()), || {
             let last = refused.last()?;
             Some(last.rejected(&self.sources[last.position.file() as usize], 0))
         })
+    }
+
+    /// How many refused records the memory of a process has room to tell of.
+    pub fn most_refused(&self, memory: Option<u64>) -> usize {
+        most_refused(memory, self.longest_name())
+    }
+
+    /// Bytes of the longest name of an input.
+    fn longest_name(&self) -> usize {
+        self.sources.iter().map(|source| source.shown.len()).max().unwrap_or(0)
     }
 
     /// Lines of a file that stand before the end of what was read of it.

@@ -1,7 +1,7 @@
 //! What was refused, for people: the file, the place in it, and why.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::format::Numbering;
 use super::formats::codec;
@@ -108,37 +108,39 @@ impl fmt::Display for Rejected {
     }
 }
 
-/// Bytes that a refused record takes until it is written, as it was found and as it is shown.
-const REFUSED: u64 = 512;
+/// Bytes that a refused record takes until it is written, as it was found and as it is shown, beside the name of its file.
+const REFUSED: u64 = 1 << 10;
 /// One part in so many of the memory is for refused records: of each process, and of a load.
 const PART: u64 = 4;
 
-/// How many refused records one of the workers may hold, of the memory that all of them share.
-pub fn most_refused((memory, workers): (Option<u64>, usize)) -> usize {
-    let most = memory.map_or(u64::MAX, |memory| memory / PART / REFUSED / workers.max(1) as u64);
+/// How many refused records a process has room to tell of, of files with names of up to so many bytes.
+pub fn most_refused(memory: Option<u64>, name: usize) -> usize {
+    let most = memory.map_or(u64::MAX, |memory| memory / PART / (REFUSED + name as u64));
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
-/// Refuses an input of which more records are refused than the memory has room to tell of: one of `workers` holds so many, the last of
-/// which is `last`.
+/// Refuses an input of which so many records are refused that there is no room to tell of them; the last of them is `last`.
 ///
 /// # Errors
-/// [`Error::Limit`].
+/// [`Error::Input`]: to read less at a time would not help.
 pub fn allow_refused(
     held: usize,
-    (memory, workers): (Option<u64>, usize),
+    (memory, name): (Option<u64>, usize),
     last: impl FnOnce() -> Option<Rejected>,
 ) -> Result<()> {
-    let most = most_refused((memory, workers));
+    let most = most_refused(memory, name);
     if held <= most {
         return Ok(());
     }
-    let last = last().map_or_else(String::new, |last| format!(" ({last})"));
-    Err(Error::Limit(format!(
-        "more than {most} records are refused{last}, and the memory allowed, {} MiB, has no room to list them: mend the input, name \
-         its fields (--text-field), or allow more with --memory",
-        memory.unwrap_or(u64::MAX) >> 20
-    )))
+    let memory = memory.unwrap_or(u64::MAX) >> 20;
+    let what = format!(
+        "more than {most} records are refused, and the memory allowed, {memory} MiB, has no room to list them: mend the input, name its \
+         fields (--text-field), or allow more with --memory"
+    );
+    Err(match last() {
+        Some(last) => Error::input(Path::new(&last.file), format!("{}; {what}", last.reason)),
+        None => Error::input(Path::new("all inputs"), what),
+    })
 }
 
 /// Files that could not be opened.

@@ -76,9 +76,8 @@ impl ReportFile {
         if path.is_dir() {
             return Err(failed(ErrorKind::IsADirectory.into()));
         }
-        if !may_be_replaced(path).map_err(failed)? {
-            let what = "there is a file already, and it is no report; give the report another name";
-            return Err(Error::Config(format!("{}: {what}", path.display())));
+        if let Some(what) = in_the_way(path).map_err(failed)? {
+            return Err(Error::Config(format!("{}: {what}; give the report another name", path.display())));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
@@ -102,18 +101,22 @@ impl ReportFile {
     }
 }
 
-/// Whether nothing is lost with what is at `path`: nothing is there, an empty file, or a report.
-fn may_be_replaced(path: &Path) -> io::Result<bool> {
+/// What is at `path` that a report does not replace: whatever is no report, and not empty.
+fn in_the_way(path: &Path) -> io::Result<Option<&'static str>> {
     let data = match path.symlink_metadata() {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         data => data?,
     };
+    if data.is_symlink() {
+        return Ok(Some("there is a link already, which would be replaced"));
+    }
     if !data.is_file() {
-        return Ok(false);
+        return Ok(Some("there is something already that is no file"));
     }
     let mut head = Vec::new();
     fs::File::open(path)?.take(HEAD).read_to_end(&mut head)?;
-    Ok(head.is_empty() || memmem::find(&head, POLICY.as_bytes()).is_some())
+    let is_report = head.is_empty() || memmem::find(&head, POLICY.as_bytes()).is_some();
+    Ok((!is_report).then_some("there is a file already, and it is no report"))
 }
 
 #[cfg(test)]

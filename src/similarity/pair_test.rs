@@ -287,6 +287,15 @@ impl PairTest {
         (part(b) * whole(a).max(1)).cmp(&(part(a) * whole(b).max(1)))
     }
 
+    /// The measure of two sketches of these sizes of which it is known what they share.
+    pub fn measure_counted(self, shared: u32, (left, right): (u32, u32)) -> Measure {
+        match self {
+            // What is shared says what part of the whole it is.
+            PairTest::Cosine(_) => Measure { shared, left: COSINE_PARTS, right: COSINE_PARTS },
+            _ => Measure { shared, left, right },
+        }
+    }
+
     /// Measures two sketches, whatever comes of it.
     pub fn full(self, a: &[u64], b: &[u64]) -> Measure {
         match self {

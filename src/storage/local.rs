@@ -125,8 +125,25 @@ impl Folders for System {
     }
 
     fn sync_name(&self, folder: &Path) -> io::Result<()> {
-        let folder = fs::canonicalize(named(folder))?;
-        File::open(folder.parent().unwrap_or(&folder))?.sync_all()
+        sync_name(folder)
+    }
+}
+
+/// Makes the name of a file or folder durable.
+fn sync_name(path: &Path) -> io::Result<()> {
+    let whole = fs::canonicalize(named(path))?;
+    File::open(whole.parent().unwrap_or(&whole))?.sync_all()
+}
+
+/// Makes the name of a file durable, as far as its folder lets this user.
+///
+/// # Errors
+/// What the system says.
+#[cfg(feature = "serve")]
+pub fn sync_name_if_allowed(path: &Path) -> io::Result<()> {
+    match sync_name(path) {
+        Err(error) if UNSYNCED.contains(&error.kind()) => Ok(()),
+        synced => synced,
     }
 }
 

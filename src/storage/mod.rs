@@ -38,6 +38,8 @@ use std::sync::Arc;
 pub use copied::link_or_copy;
 pub use folders::{found_folder, made_folder};
 pub use local::Local;
+#[cfg(feature = "serve")]
+pub use local::sync_name_if_allowed;
 pub use overlay::Overlay;
 #[cfg(test)]
 pub use simulated::{Fault, Simulated, is_power_cut};

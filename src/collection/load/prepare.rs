@@ -228,7 +228,7 @@ impl<'a> Prepared<'a> {
             }
             size.grow();
             let last = || self.refused.last().map(|row| row.rejected.clone());
-            allow_refused(self.refused.len(), (self.batch.resources.memory, 1), last)?;
+            allow_refused(self.refused.len(), (self.batch.resources.memory, 0), last)?;
             if at.0 as usize >= self.batch.sources.len() {
                 self.tell(&mark, true);
                 return Ok(());

@@ -137,13 +137,19 @@ fn number(removed: &mut [Removed], clusters: &[DocumentCluster]) {
     }
 }
 
+/// What is known of two contents of these sizes that share so much. Without a rule nobody is linked.
+fn measure_counted(rule: Option<AcceptanceRule>, shared: u32, (left, right): (u32, u32)) -> Measure {
+    rule.map_or(Measure { shared, left, right }, |rule| rule.last().measure_counted(shared, (left, right)))
+}
+
 /// Each content measured against its representative.
 fn measures(
     sets: &DocumentSets,
     graph: &Graph,
     Represented { representative, shared, .. }: &Represented,
 ) -> Result<Vec<Measure>> {
-    let sized = sets.context.rule.is_none_or(AcceptanceRule::is_sized);
+    let rule = sets.context.rule;
+    let sized = rule.is_none_or(AcceptanceRule::is_sized);
     let size = |node: Node| sets.documents.catalogue.size(graph.doc(node));
     let whole = |node: Node| Measure::equal(size(node));
     let mut measures: Vec<Measure> = (0..graph.contents() as Node).map(whole).collect();
@@ -157,7 +163,7 @@ fn measures(
             || graph.link(node, *leader).filter(|_| in_full).and_then(|shared| Some(shared + beside()?));
         match shared.get(&node).copied().or_else(counted) {
             Some(shared) => {
-                measures[node as usize] = Measure { shared, left: size(node), right: size(*leader) };
+                measures[node as usize] = measure_counted(rule, shared, (size(node), size(*leader)));
             }
             None => unmeasured.push(node),
         }
@@ -184,7 +190,7 @@ fn pairs(
     let measures = if sets.context.rule.is_none_or(AcceptanceRule::is_sized) {
         let counted = |link: &Candidate| {
             let (a, b) = in_order(link);
-            Measure { shared: link.shared, left: catalogue.size(a), right: catalogue.size(b) }
+            measure_counted(sets.context.rule, link.shared, (catalogue.size(a), catalogue.size(b)))
         };
         links.iter().map(counted).collect()
     } else {

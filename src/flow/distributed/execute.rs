@@ -128,10 +128,11 @@ fn connect(mesh: &Mesh, round: u64, workers: usize) -> Result<(Builders, CommsGu
     let (own, process) = (ProcessBuilder::new_typed_vector, mesh.process());
     let own = own(workers, Hooks::default().refill, None);
     let network = initialize_networking_from_sockets(own, sockets, process, workers, Hooks::default());
+    // Memory would not help, and smaller parts of the input would not either.
     let failed = |e| {
-        Error::Limit(format!(
-            "the system starts no more threads ({e}), and of {} processes each needs two for each other one: start fewer processes \
-             with more workers (-w), or allow more threads",
+        Error::Config(format!(
+            "the system has no more threads or files for this process ({e}), and of {} processes each needs two of both for each \
+             other one: start fewer processes with more workers (-w), or allow more",
             mesh.processes()
         ))
     };

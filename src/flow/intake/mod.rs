@@ -31,7 +31,7 @@ use crate::flow::records::{Arrival, Brought, Change, ChangeKind, CutPosting, Fir
 use crate::flow::results::gathered::ReadResults;
 use crate::flow::stored::{KeptText, Stored};
 use crate::observed::{ObservedRecord, Observer};
-use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value, most_refused};
+use crate::read::{Day, DocumentSink, Record, RecordRoom, Refusal, Refused, Sink, Value};
 use crate::sketch::spread;
 use crate::sketcher::{Digest, Sketcher};
 use crate::system_memory::reserve_apart;
@@ -67,7 +67,9 @@ pub struct Intake {
     protected_empty: u64,
     seen: HashSet<Digest>,
     most_seen: usize,
+    /// Refused records beyond so many are not kept, and those that the process knows of.
     most_refused: usize,
+    noted_refused: usize,
     /// What is stored, and what keeps what this worker adds, of a load.
     load: Option<(Arc<dyn Stored>, Arc<Keepers>)>,
     /// Rows of the documents read.
@@ -122,7 +124,8 @@ impl Intake {
             protected_empty: 0,
             seen: HashSet::new(),
             most_seen,
-            most_refused: most_refused(context.memory.budget.shared()),
+            most_refused: usize::MAX,
+            noted_refused: 0,
             load,
             segment: catalogue.empty_segment(&context.memory),
             arrivals: Vec::new(),
@@ -151,6 +154,7 @@ impl Intake {
         let (context, inputs) = (Arc::clone(&self.context), &documents.inputs);
         let progress = &context.status.progress;
         self.room = inputs.fields.room.clone();
+        self.most_refused = inputs.most_refused(context.memory.budget.bytes());
         let (mut earlier, mut last) = (None, None);
         loop {
             let Some(item) = documents.take(queue, last)? else { return Ok(()) };
@@ -166,7 +170,8 @@ impl Intake {
                 WorkItem::Unit(at) => {
                     last = Some(inputs.units[*at].file);
                     inputs.read_unit(*at, &mut earlier, self, progress, &mut |intake: &mut Intake| {
-                        inputs.allow_refused(&intake.results.refused, context.memory.budget.shared())?;
+                        let memory = context.memory.budget.bytes();
+                        inputs.allow_refused(&intake.results.refused, &mut intake.noted_refused, memory)?;
                         intake.stepped(&mut send)
                     })?
                 }

@@ -105,11 +105,6 @@ impl Budget {
         self.bytes
     }
 
-    /// Bytes the process may use, and the workers that share them.
-    pub fn shared(&self) -> (Option<u64>, usize) {
-        (self.bytes, self.workers as usize)
-    }
-
     /// Bytes of a share for all workers together. What every run needs is taken off first.
     pub fn whole(&self, share: Share) -> u64 {
         self.bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(self.base()) / 100 * share.percent())

@@ -14,7 +14,7 @@ use crate::flow::results::warnings::DocumentWarnings;
 use crate::flow::status::lock;
 use crate::metrics::Metric;
 use crate::observed::Observed;
-use crate::read::Refused;
+use crate::read::{Refused, allow_refused};
 
 /// What workers hand in.
 #[derive(Default)]
@@ -184,9 +184,14 @@ impl Collector {
         }
     }
 
-    /// Adds records that another process has refused.
+    /// Adds records that another process has refused. The run fails if those of all do not fit.
     pub fn add_refused(&self, refused: &mut Vec<Refused>) {
-        lock(&self.gathered).refused.append(refused);
+        let mut gathered = lock(&self.gathered);
+        gathered.refused.append(refused);
+        let held = gathered.refused.len();
+        drop(gathered);
+        let allowed = allow_refused(held, (self.context.memory.budget.bytes(), 0), || None);
+        allowed.unwrap_or_else(|error| self.context.status.fail(error));
     }
 
     /// Adds the counts of a worker's collisions; its hot groups come with the candidates.

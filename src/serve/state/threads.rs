@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
@@ -23,12 +23,16 @@ const SLOW: usize = 4;
 /// One connection in so many may wait for a thread: those that wait for their answer cannot be let go, and others have to be let in.
 const WAITING_PART: usize = 4;
 
+/// The threads of a lane that are free, and the places where others wait for one.
+struct LaneBound {
+    free: Arc<Semaphore>,
+    waiting: Semaphore,
+}
+
 /// The bounds.
 pub struct Threads {
-    quick: Arc<Semaphore>,
-    slow: Arc<Semaphore>,
-    /// Room to wait for either.
-    waiting: Semaphore,
+    quick: LaneBound,
+    slow: LaneBound,
 }
 
 /// Stops work whose answer nobody waits for any more.
@@ -43,9 +47,10 @@ impl Drop for StopAtEnd {
 impl Threads {
     /// So many threads for quick work, for so many connections.
     pub fn new(quick: usize, connections: usize) -> Threads {
-        let bound = |most| Arc::new(Semaphore::new(most));
-        let waiting = Semaphore::new((connections / WAITING_PART).clamp(1, Semaphore::MAX_PERMITS));
-        Threads { quick: bound(quick), slow: bound(SLOW), waiting }
+        let waiting = (connections / WAITING_PART).clamp(1, Semaphore::MAX_PERMITS);
+        let bound =
+            |most| LaneBound { free: Arc::new(Semaphore::new(most)), waiting: Semaphore::new(waiting) };
+        Threads { quick: bound(quick), slow: bound(SLOW) }
     }
 
     /// Threads that a runtime needs for `quick` quick ones, a change, and the watch.
@@ -56,28 +61,55 @@ impl Threads {
     /// Does work on a thread of its own as soon as one is free. It is asked to stop once nobody waits for it.
     ///
     /// # Errors
-    /// 503 where too many wait already, and what the work gives.
+    /// 503 where too many wait for the lane already, and what the work gives.
     pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
         work: impl FnOnce(&Progress) -> Result<T, HttpError> + Send + 'static,
     ) -> Result<T, HttpError> {
-        let bound = if lane == Lane::Quick { &self.quick } else { &self.slow };
-        let failed = || HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed");
-        let place = self.waiting.try_acquire().map_err(|_| HttpError::busy(1, "too many are asking"))?;
-        let permit = Arc::clone(bound).acquire_owned().await.map_err(|_| failed())?;
-        drop(place);
-        let progress = Arc::new(Progress::default());
-        let guard = StopAtEnd(Arc::clone(&progress));
-        let done = tokio::task::spawn_blocking(move || {
-            let done = work(&progress);
-            drop(permit);
-            done
-        });
-        let done = done.await.unwrap_or_else(|panic| {
-            Err(HttpError { within: Some(format!("a request panicked: {panic}")), ..failed() })
-        });
-        drop(guard);
-        done
+        let LaneBound { free, waiting } = if lane == Lane::Quick { &self.quick } else { &self.slow };
+        let permit = match Arc::clone(free).try_acquire_owned() {
+            Ok(permit) => permit,
+            Err(_) => {
+                let _place = waiting.try_acquire().map_err(|_| HttpError::busy(1, "too many are asking"))?;
+                Arc::clone(free).acquire_owned().await.map_err(|_| failed())?
+            }
+        };
+        done(permit, work).await
     }
+
+    /// Does quick work for callers whose number is bounded already: however many others wait.
+    ///
+    /// # Errors
+    /// What the work gives.
+    pub async fn run_next<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Progress) -> Result<T, HttpError> + Send + 'static,
+    ) -> Result<T, HttpError> {
+        let permit = Arc::clone(&self.quick.free).acquire_owned().await.map_err(|_| failed())?;
+        done(permit, work).await
+    }
+}
+
+fn failed() -> HttpError {
+    HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed")
+}
+
+/// Does work on a thread of its own, which is taken as long as it takes.
+async fn done<T: Send + 'static>(
+    permit: OwnedSemaphorePermit,
+    work: impl FnOnce(&Progress) -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
+    let progress = Arc::new(Progress::default());
+    let guard = StopAtEnd(Arc::clone(&progress));
+    let done = tokio::task::spawn_blocking(move || {
+        let done = work(&progress);
+        drop(permit);
+        done
+    });
+    let done = done.await.unwrap_or_else(|panic| {
+        Err(HttpError { within: Some(format!("a request panicked: {panic}")), ..failed() })
+    });
+    drop(guard);
+    done
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use http::StatusCode;
 use tokio::sync::oneshot;
 
-use super::threads::{Lane, Threads};
+use super::threads::Threads;
 use crate::progress::Progress;
 use crate::serve::http::answer::HttpError;
 
@@ -76,7 +76,7 @@ impl<Q: Send + 'static, A: Send + 'static> QuestionQueue<Q, A> {
             let here = Arc::clone(&self);
             // What fails is told to those who asked.
             let _ = threads
-                .run(Lane::Quick, move |progress| {
+                .run_next(move |progress| {
                     let (questions, tell): (Vec<Q>, Vec<_>) = here.next().into_iter().unzip();
                     let answers = (here.answering)(questions, progress);
                     tell.into_iter().zip(answers).for_each(|(tell, answer)| drop(tell.send(answer)));
@@ -109,6 +109,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::serve::state::threads::Lane;
 
     #[test]
     fn each_has_its_own_answer_and_a_panic_costs_only_those_it_meets() {
@@ -125,8 +126,19 @@ mod tests {
             };
             questions.into_iter().map(answer).collect()
         }));
-        let threads = Arc::new(Threads::new(1, 1000));
+        // Others fill all places to wait: questions have their turn all the same.
+        let threads = Arc::new(Threads::new(1, 8));
         runtime.block_on(async {
+            let page = |_: &Progress| {
+                std::thread::sleep(Duration::from_millis(5));
+                Ok(())
+            };
+            let pages: Vec<_> = (0..30)
+                .map(|_| {
+                    let threads = Arc::clone(&threads);
+                    tokio::spawn(async move { threads.run(Lane::Quick, page).await })
+                })
+                .collect();
             assert!(together.ask(&threads, 666).await.is_err_and(|error| error.within.is_some()));
             let asked: Vec<_> = (1..=300_u64)
                 .map(|number| {
@@ -138,6 +150,11 @@ mod tests {
                 let answer = asked.await.expect("a task");
                 assert_eq!(answer.ok(), (!number.is_multiple_of(5)).then_some(number * 2), "{number}");
             }
+            let mut refused = 0;
+            for page in pages {
+                refused += usize::from(page.await.expect("a task").is_err());
+            }
+            assert!((1..30).contains(&refused), "{refused} of 30 pages");
         });
         let calls = calls.load(Ordering::Relaxed);
         assert!((2..150).contains(&calls), "{calls} times for 300");

@@ -18,10 +18,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::evaluate::{JUDGED_AT, UNSURE};
 use crate::limits::MAX_LABELS_BYTES;
-
-/// How file systems say that the name of a file cannot be made durable, or not by this user.
-const UNSYNCED: [io::ErrorKind; 3] =
-    [io::ErrorKind::InvalidInput, io::ErrorKind::PermissionDenied, io::ErrorKind::Unsupported];
+use crate::storage::sync_name_if_allowed;
 
 /// What somebody says of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,7 +135,7 @@ impl VerdictFile {
             last = last_verdicts(&String::from_utf8_lossy(&all)).map_err(refused)?;
             file.write_all(b"\n").map_err(failed("write"))?;
         }
-        file.sync_all().and_then(|()| sync_name(path)).map_err(failed("sync"))?;
+        file.sync_all().and_then(|()| sync_name_if_allowed(path)).map_err(failed("sync"))?;
         let log = Mutex::new(OpenLog { file, last, broken: false });
         Ok((VerdictFile { path: path.to_owned(), log }, cut))
     }
@@ -268,15 +265,6 @@ fn is_still(file: &File, path: &Path) -> io::Result<()> {
     match (open.dev(), open.ino()) == (named.dev(), named.ino()) {
         true => Ok(()),
         false => Err(io::Error::other("another file is in its place; start the server again")),
-    }
-}
-
-/// Makes the name of a file last, as far as its folder lets this user.
-fn sync_name(path: &Path) -> io::Result<()> {
-    let whole = std::fs::canonicalize(path)?;
-    match whole.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all()) {
-        Err(error) if UNSYNCED.contains(&error.kind()) => Ok(()),
-        synced => synced,
     }
 }
 

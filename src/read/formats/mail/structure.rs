@@ -54,10 +54,10 @@ pub(super) fn check_parts(raw: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The most pieces of values, like `name*2=b`, that stand without a blank line between them.
+/// The most pieces of values, like `; name*2=b`, that stand without a blank line between them.
 fn pieces_of_values(raw: &[u8]) -> usize {
     let (mut most, mut count, mut last) = (0, 0, 0);
-    for at in memchr::memchr_iter(b'*', raw).filter(|at| is_piece(&raw[at + 1..])) {
+    for at in memchr::memchr_iter(b'*', raw).filter(|at| is_piece(&raw[..*at], &raw[at + 1..])) {
         let between = &raw[last..at];
         let is_apart = [&b"\n\n"[..], b"\n\r\n"].iter().any(|blank| memmem::find(between, blank).is_some());
         count = if is_apart { 1 } else { count + 1 };
@@ -66,8 +66,14 @@ fn pieces_of_values(raw: &[u8]) -> usize {
     most
 }
 
-/// Whether what follows an asterisk makes it that of a piece: a number, and `=` or `*=`.
-fn is_piece(behind: &[u8]) -> bool {
+/// Whether what stands around an asterisk makes it that of a piece: before it a semicolon and a name, behind it a number, and `=` or `*=`.
+fn is_piece(before: &[u8], behind: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let name =
+        before.iter().rev().take_while(|byte| byte.is_ascii_graphic() && !b";=*\"".contains(byte)).count();
+    if name == 0 || !before[..before.len() - name].trim_ascii_end().ends_with(b";") {
+        return false;
+    }
     let number = behind.trim_ascii_start();
     let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let behind = number[digits..].trim_ascii_start();
@@ -131,8 +137,9 @@ mod tests {
         let head = |pieces: usize| {
             let piece = |at| format!(";\r\n a*{at}{}=b", if at % 2 == 0 { "*" } else { "" });
             format!(
-                "Content-Type: text/plain{}\r\n\r\n2 *3 = 6\r\n\r\n",
-                (0..pieces).map(piece).collect::<String>()
+                "Content-Type: text/plain{}\r\n\r\n{}\r\n",
+                (0..pieces).map(piece).collect::<String>(),
+                "1 *2 = 2\r\n".repeat(MAX_PIECES_OF_VALUES + 1)
             )
         };
         assert_eq!(pieces_of_values(head(3).as_bytes()), 3);
