@@ -472,7 +472,7 @@ fn refused_records_keep_to_the_memory() {
 fn methods_are_measured_on_whole_inputs_or_not_at_all() {
     let dir = Dir::new();
     let mut random = Random(3);
-    let long = words(&mut random, 1_700_000);
+    let long = words(&mut random, 2_600_000);
     dir.write(
         "in.jsonl",
         [line("a", &long), line("b", &long[..long.len() - 40]), line("c", "a short text")].concat(),

@@ -69,6 +69,10 @@ impl Expected {
         let mut below = 0;
         for (row, a, b) in rows.chain(near.map(|row| (row, "id", "representative"))) {
             let (a, b) = (sketch(&row[a]), sketch(&row[b]));
+            // Texts without a term have copies and nothing else.
+            if a.members.is_empty() || b.members.is_empty() {
+                continue;
+            }
             let norm = |sketch: &Sketch| (sketch.members.values().sum::<u64>() as f64).sqrt();
             let shared = a.members.iter().filter(|(term, _)| b.members.contains_key(term));
             let cosine = shared.map(|(_, weight)| weight).sum::<u64>() as f64 / norm(a) / norm(b);
