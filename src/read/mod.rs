@@ -61,7 +61,7 @@ pub use reread::{
     bytes_of, file_end, file_header, is_one_record, record_text, reread, reread_records, rows, stands_alone,
     stays_empty, stored_pieces, stored_record,
 };
-pub(crate) use source::{Cuts, from_anywhere};
+pub(crate) use source::from_anywhere;
 pub use source::{Extent, Source, UndecodableRows, Unit};
 pub use unit::{UnitReader, units};
 

@@ -13,6 +13,9 @@ use super::format::{Compression, Format};
 use crate::error::{Error, Result};
 use crate::remote::{ObjectState, ObjectUrl, StopFlag};
 
+/// Largest window that any file may ask for: what `zstd --long=31` writes.
+pub(super) const MOST_WINDOW: u64 = 1 << 31;
+
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Source {
@@ -131,17 +134,17 @@ impl PartialEq for FromBefore {
 impl Eq for FromBefore {}
 
 impl Source {
-    /// A place among the inputs for documents that come from elsewhere: nothing is read of it.
-    pub fn place_for(path: &Path) -> Source {
+    /// A file of which no more is known than how to read it. It is shown by its path, and has no name among the outputs.
+    pub(crate) fn new(path: PathBuf, format: Format, compression: Compression, bytes: u64) -> Source {
         Source {
-            path: path.to_path_buf(),
             shown: path.display().to_string(),
+            path,
             name: String::new(),
-            format: Format::JsonLines,
-            compression: Compression::None,
-            bytes: 0,
+            format,
+            compression,
+            bytes,
             window: 0,
-            most_window: 0,
+            most_window: MOST_WINDOW,
             lasting: true,
             preference: 0,
             cuts: Cuts::default(),
@@ -151,6 +154,11 @@ impl Source {
             apart: Vec::new(),
             protected: false,
         }
+    }
+
+    /// A place among the inputs for documents that come from elsewhere: nothing is read of it.
+    pub fn place_for(path: &Path) -> Source {
+        Source::new(path.to_path_buf(), Format::JsonLines, Compression::None, 0)
     }
 
     /// Where its last place ends: its size on disk, or its rows if places are rows.

@@ -209,28 +209,10 @@ impl UnitReader {
 #[cfg(test)]
 mod tests {
     use super::super::Format;
-    use super::super::source::Cuts;
     use super::*;
 
     fn source(bytes: u64, format: Format, compression: Compression) -> Source {
-        Source {
-            path: "x".into(),
-            shown: "x".into(),
-            name: "x".into(),
-            format,
-            compression,
-            bytes,
-            window: 0,
-            most_window: 1 << 31,
-            lasting: true,
-            preference: 0,
-            cuts: Cuts::default(),
-            modified: None,
-            object: None,
-            within: None,
-            apart: Vec::new(),
-            protected: false,
-        }
+        Source { name: "x".into(), ..Source::new("x".into(), format, compression, bytes) }
     }
 
     #[test]

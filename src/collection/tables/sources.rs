@@ -12,7 +12,7 @@ use crate::collection::tables::document::{pack, unpack, wide, words_of};
 use crate::collection::tables::rows::columns;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
-use crate::read::{Compression, Cuts, Format, STDIN, Source, file_digests, from_anywhere};
+use crate::read::{Compression, Format, STDIN, Source, file_digests, from_anywhere};
 
 /// A file that a load read, as it was then.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,22 +108,9 @@ impl SourceEntry {
             return Err(Error::input(Path::new(&self.shown), self.why_gone()));
         }
         let source = Source {
-            path: PathBuf::from(&self.path),
             shown: self.shown.clone(),
             name: self.name.clone(),
-            format: self.format,
-            compression: self.compression,
-            bytes: self.bytes,
-            window: 0,
-            most_window: 1 << 31,
-            lasting: true,
-            preference: 0,
-            cuts: Cuts::default(),
-            modified: None,
-            object: None,
-            within: None,
-            apart: Vec::new(),
-            protected: false,
+            ..Source::new(PathBuf::from(&self.path), self.format, self.compression, self.bytes)
         };
         source.again(self.digest, progress)
     }

@@ -17,7 +17,7 @@ use super::{KeptTally, Packer, write_kept, write_kept_sized};
 use crate::error::Error;
 use crate::output::{Chosen, Hands, Side};
 use crate::progress::Progress;
-use crate::read::{Compression, Cuts, Format, RecordRoom, Source};
+use crate::read::{Compression, Format, RecordRoom, Source};
 
 const COMPRESSIONS: [Compression; 6] = [
     Compression::None,
@@ -93,25 +93,7 @@ fn packed_source(
     fs::write(&path, packed).expect("written");
     let data = path.metadata().expect("there");
     let modified = data.modified().ok();
-    let shown = path.display().to_string();
-    Source {
-        path,
-        shown,
-        name: name.to_string(),
-        format,
-        compression,
-        bytes: data.len(),
-        window: 0,
-        most_window: 1 << 31,
-        lasting: true,
-        preference: 0,
-        cuts: Cuts::default(),
-        modified,
-        object: None,
-        within: None,
-        apart: Vec::new(),
-        protected: false,
-    }
+    Source { name: name.to_string(), modified, ..Source::new(path, format, compression, data.len()) }
 }
 
 /// Offsets of the chosen lines, the bytes of the others, and theirs.

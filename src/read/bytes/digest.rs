@@ -170,7 +170,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::read::source::Cuts;
     use crate::read::{Compression, Discovery, Format, discover};
 
     fn found(folder: &tempfile::TempDir, files: usize) -> Discovery {
@@ -215,24 +214,7 @@ mod tests {
     }
 
     fn source(bytes: u64, format: Format, compression: Compression) -> Source {
-        Source {
-            path: "x".into(),
-            shown: "x".into(),
-            name: "x".into(),
-            format,
-            compression,
-            bytes,
-            window: 0,
-            most_window: 1 << 31,
-            lasting: true,
-            preference: 0,
-            cuts: Cuts::default(),
-            modified: None,
-            object: None,
-            within: None,
-            apart: Vec::new(),
-            protected: false,
-        }
+        Source { name: "x".into(), ..Source::new("x".into(), format, compression, bytes) }
     }
 
     #[test]

@@ -32,7 +32,6 @@ pub(super) use open::open_unknown;
 pub(super) use read_ahead::USUAL_ROOM;
 pub(super) use room::{Turn, most_words};
 pub(super) use window::Window;
-pub(super) use zstd_window::MOST_WINDOW;
 
 use std::io::{Read, Result, Seek};
 

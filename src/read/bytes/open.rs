@@ -16,10 +16,9 @@ use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use super::lz4::Lz4Decoder;
 use super::members::{Damage, GzipMembers};
 use super::xz;
-use super::zstd_window::MOST_WINDOW;
 use crate::limits::{MAX_DECOMPRESSION_RATIO, MAX_FILE_BYTES, RATIO_FREE_BYTES, sized};
 use crate::read::format::Compression;
-use crate::read::source::Source;
+use crate::read::source::{MOST_WINDOW, Source};
 use crate::remote::{ObjectReader, ObjectState, ObjectUrl};
 
 /// Bytes read from a compressed file at once.

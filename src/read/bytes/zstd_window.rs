@@ -8,10 +8,8 @@ use crate::error::{Error, Result};
 use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
 #[cfg(feature = "pdf")]
 use crate::read::format::Format;
-use crate::read::source::Source;
+use crate::read::source::{MOST_WINDOW, Source};
 
-/// Largest window that any file may ask for: what `--long=31` writes.
-pub(in crate::read) const MOST_WINDOW: u64 = 1 << 31;
 /// Windows that files ask for as a rule, and that a worker has room for.
 const USUAL: u64 = 2 << 20;
 /// What a frame may always ask for that is not the first of its file: what decoders have to support.

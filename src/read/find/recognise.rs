@@ -4,11 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::foreign::{Foreign, SUMMARY, WITH_DICTIONARY};
-use crate::read::bytes::{InputFile, MOST_WINDOW, USUAL_ROOM, compression_of, first_window};
+use crate::read::bytes::{InputFile, USUAL_ROOM, compression_of, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
 use crate::read::head::{FileHead, FoundBy};
-use crate::read::source::{Cuts, Source};
+use crate::read::source::Source;
 use crate::remote::{ObjectState, ObjectUrl};
 
 /// How names of files end, in lower case, that have bytes even without a document.
@@ -57,23 +57,12 @@ pub(super) fn recognise(
 ) -> io::Result<Recognised> {
     let mut file = InputFile::open(path, object.as_ref())?;
     let state = file.state()?;
+    let compression = compression_of(&mut file)?;
     let mut source = Source {
-        path: path.to_path_buf(),
         shown: shown(path),
-        name: String::new(),
-        format: Format::JsonLines,
-        compression: compression_of(&mut file)?,
-        bytes: state.bytes,
-        window: 0,
-        most_window: MOST_WINDOW,
-        lasting: true,
-        preference: 0,
-        cuts: Cuts::default(),
         modified: state.modified,
         object,
-        within: None,
-        apart: Vec::new(),
-        protected: false,
+        ..Source::new(path.to_path_buf(), Format::JsonLines, compression, state.bytes)
     };
     if source.compression == Compression::Zstd && begins_with_dictionary(&file)? {
         return Ok(Recognised::Foreign(WITH_DICTIONARY));
