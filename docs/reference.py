@@ -33,8 +33,8 @@ def kind(schema):
     if "$ref" in schema:
         name = schema["$ref"].rsplit("/", 1)[1]
         return f"[{name}](#{name.lower()})"
-    if "oneOf" in schema:
-        return " or ".join(kind(one) for one in schema["oneOf"])
+    if either := schema.get("oneOf") or schema.get("anyOf"):
+        return " or ".join(kind(one) for one in either)
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if "array" in types and "items" in schema:
         types = [f"array of {kind(schema['items'])}" if one == "array" else one for one in types]
@@ -85,7 +85,7 @@ def operation(path, method, told):
         said = []
         for media, content in answer.get("content", {}).items():
             schema = content.get("schema", {})
-            if media == "application/json" and ("$ref" in schema or "oneOf" in schema):
+            if media == "application/json" and ("$ref" in schema or "anyOf" in schema):
                 said.append(kind(schema))
             elif media not in ("application/json",):
                 said.append(f"`{media}`")

@@ -537,8 +537,8 @@ fn an_input_that_is_a_copy_of_a_protected_file_is_warned_of() {
     // What was loaded into a collection is known by its digest, wherever the file is now.
     dir.alike("load c old.jsonl", None).ok();
     std::fs::remove_file(dir.join("old.jsonl")).unwrap();
-    let loaded = "copy.jsonl holds the same bytes as old.jsonl, which was loaded into c, which --against protects: of it only \
-                  documents that are no longer there, or have no word, will be left";
+    let loaded = "copy.jsonl holds the same bytes as old.jsonl, which was loaded into c, which --against protects: of it \
+                  documents that are stored as they stand there will be left out";
     dir.alike("dedup --dry-run copy.jsonl --against old=c", None).ok().says(loaded);
     let ran = dir.alike("dedup --dry-run other.jsonl --against c", None).ok();
     assert!(!ran.stderr.contains("the same bytes"), "{}", ran.stderr);

@@ -250,6 +250,9 @@ fn faults_that_last_are_told_and_nothing_is_written() {
             let ran = ran.code(code).says(says);
             assert!(ran.stderr.contains(&format!("error: {url}: ")), "{fault:?}: {}", ran.stderr);
             assert_eq!(dir.names(), ["data"], "{fault:?}");
+            if url == web && matches!(fault, Fault::Status(..) | Fault::Cut(_)) {
+                assert_eq!(server.asked().len(), 4, "{fault:?}: as often as AWS_MAX_ATTEMPTS says");
+            }
         }
     }
 }
@@ -412,6 +415,17 @@ fn web_servers_need_no_tags_and_nobody_sees_what_lets_in() {
     let line = format!("dedup {at}/a.jsonl?signature=let-me-in --out again");
     let ran = run(&dir, &server, &line).code(1);
     assert!(!ran.stderr.contains("let-me-in"), "{}", ran.stderr);
+}
+
+#[test]
+fn web_servers_need_no_heads() {
+    let (dir, server) = both(&[("data/a.jsonl", sample().into_bytes()), ("data/empty.jsonl", Vec::new())]);
+    server.without_heads();
+    let at = format!("http://{}/bucket/data", server.address);
+    run(&dir, &server, &format!("dedup {at}/a.jsonl {at}/empty.jsonl --out out -w 2")).ok();
+    dir.dedup("data/a.jsonl data/empty.jsonl --out files -w 2").ok();
+    let want = as_of_files(&dir, "files", "data/", "data/");
+    assert_same(&want, &as_of_files(&dir, "out", &format!("{at}/"), "data/"), "of the web");
 }
 
 #[test]

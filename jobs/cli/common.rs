@@ -376,9 +376,9 @@ pub(crate) struct ChangeArgs {
     /// Report what would change, and change nothing
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
-    /// Most documents that may be deleted, as a share of those in the collection; more are refused (exit code 3)
-    #[arg(long, value_name = "PERCENT", default_value = "50%", help_heading = "Records")]
-    pub(crate) max_delete: Percent,
+    /// Most documents that may be deleted, as a share of those in the collection; more are refused (exit code 3) [default: 50%]
+    #[arg(long, value_name = "PERCENT", help_heading = "Records")]
+    pub(crate) max_delete: Option<Percent>,
     #[command(flatten)]
     pub(crate) retain: RetainArgs,
     #[command(flatten)]

@@ -178,7 +178,7 @@ pub(crate) enum VerifyArg {
     Resemblance,
     /// Share of the smaller text's shingles that the other text contains
     Containment,
-    /// Edit similarity of words
+    /// Edit similarity of words, or of characters with --tokens chars
     Edits,
 }
 
@@ -258,13 +258,6 @@ pub(crate) enum ComponentsArg {
 /// A whole number of percent, at most 100; written `50%` or `50`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Percent(pub(crate) u8);
-
-impl Percent {
-    /// Whether a part of a whole is more than that.
-    pub(crate) fn is_exceeded(self, part: u64, whole: u64) -> bool {
-        part * 100 > whole * u64::from(self.0)
-    }
-}
 
 impl FromStr for Percent {
     type Err = String;

@@ -83,10 +83,13 @@ impl DistributedJob {
         Ok(())
     }
 
-    /// Tells at the end where the time went, if that was asked for, whatever came of the job.
+    /// Tells at the end where the time went, if that was asked for, whatever came of the job. What is done is done, even if this
+    /// cannot be told.
     pub(crate) fn print_profile<T>(&self, done: Result<T>) -> Result<T> {
-        let told = self.profiled.as_ref().map_or(Ok(()), Profiled::print);
-        done.and_then(|done| told.map(|()| done))
+        if let Some(Err(error)) = self.profiled.as_ref().map(Profiled::print) {
+            warn(&message(&error));
+        }
+        done
     }
 
     /// Whether there is only this process.

@@ -1,15 +1,15 @@
 //! Where the time of the workers went, told at the end.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use alike::error::{Error, Result};
+use alike::error::Result;
 use alike::progress::Progress;
 use alike::progress::profile::{Profile, ProfileRow};
 
 use crate::terminal::escape::sanitize;
+use crate::terminal::new_file::NewFile;
 
 /// Rows of a stage that take less than this part of all seconds are left to the file.
 const LEAST: f64 = 0.001;
@@ -17,8 +17,8 @@ const LEAST: f64 = 0.001;
 /// A profile of this process.
 pub(crate) struct Profiled {
     profile: Arc<Profile>,
-    /// The new file for it; `None` is standard error.
-    file: Option<PathBuf>,
+    /// The file for it; `None` is standard error.
+    file: Option<NewFile>,
     command: &'static str,
     process: usize,
     json: bool,
@@ -39,18 +39,7 @@ impl Profiled {
             }
             false => file.to_path_buf(),
         });
-        if let Some(file) = file.as_deref().filter(|file| file.symlink_metadata().is_ok()) {
-            let file = file.display();
-            return Err(Error::config(format!(
-                "--profile={file}: exists already; name another file, or remove it"
-            )));
-        }
-        // Told before the work, rather than after it.
-        let folder = file.as_deref().and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            let folder = folder.display();
-            return Err(Error::config(format!("--profile: {folder} is no folder; name a file in one")));
-        }
+        let file = NewFile::if_named("--profile", file.as_ref())?;
         Ok(Profiled { profile: Arc::default(), file, command, process, json })
     }
 
@@ -65,10 +54,8 @@ impl Profiled {
         let value = serde_json::json!({
             "event": "profile", "command": self.command, "process": self.process, "rows": rows,
         });
-        if let Some(path) = &self.file {
-            let failed = |e: io::Error| Error::io(path, "write", e);
-            let mut file = File::create_new(path).map_err(failed)?;
-            return writeln!(file, "{value:#}").map_err(failed);
+        if let Some(file) = &self.file {
+            return file.write(&format!("{value:#}\n"));
         }
         let text = if self.json { format!("{value}\n") } else { table(&rows) };
         let mut stderr = io::stderr().lock();
@@ -94,6 +81,7 @@ fn table(rows: &[ProfileRow]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alike::error::Error;
     use alike::progress::Stage;
 
     use super::*;

@@ -20,7 +20,7 @@ use alike::peers::Peers;
 use alike::printable::{counted, printable};
 use alike::progress::{Progress, Stage};
 use alike::read::{Rejected, Source, admit_windows};
-use alike::scratch::{Scratch, private_folder};
+use alike::scratch::private_folder;
 use alike::system_memory::peak_memory;
 
 use crate::cli::decontaminate::DecontaminateArgs;
@@ -158,7 +158,6 @@ fn write(
 
 /// Takes part in what process 0 does.
 fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<Progress>) -> Result<()> {
-    let scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: DecontaminationTask = peers.receive()?;
     let corpus_search = corpus_search(options, &task, Some(peers));
     let index = index(options, &task, &corpus_search, progress)?;
@@ -169,7 +168,6 @@ fn take_part(options: &DecontaminateOptions, peers: &Arc<Peers>, progress: &Arc<
         let assist = |_: &Side| assist_records(set, options.machine.workers, peers, progress);
         options.sides().iter().try_for_each(assist)?;
     }
-    drop(scratch);
     Ok(())
 }
 

@@ -33,7 +33,7 @@ use crate::session::against::{
 use crate::session::collection::folder;
 use crate::session::finished::record;
 use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
-use crate::session::missing_fields::warn_of_missing_fields;
+use crate::session::missing_fields::{refuse_missing_within, warn_of_missing_fields};
 use crate::session::options::DedupOptions;
 use crate::session::page::PagePlace;
 use crate::session::run_folder::{RunFolder, close_spool, is_store};
@@ -199,6 +199,7 @@ fn dedup_found(
     let own = outcome.refused.partition_point(|refused| (refused.position.file() as usize) < first);
     let rejected = discovery.rejected(documents.inputs.rejected(&outcome.refused[own..]));
     refuse(options.refusals, &rejected, outcome.tally.documents)?;
+    refuse_missing_within(&outcome, &options.config.input)?;
     let related =
         options.kinds.then(|| Related::of_inputs(&outcome.run.sets, &outcome.findings)).transpose()?;
     let related = related.as_ref();

@@ -18,7 +18,7 @@ use alike::repetition::{
     FoundRepetition, LimitRow, RepetitionLimits, RepetitionReport, RepetitionRequest, assist_repetition,
     find_repetition, write_rows,
 };
-use alike::scratch::{Scratch, private_folder};
+use alike::scratch::private_folder;
 
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};
@@ -129,7 +129,6 @@ fn take_part(
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
-    let _scratch = Scratch::apart(&std::env::temp_dir())?;
     let task: RepetitionTask = peers.receive()?;
     let inputs = assist_repetition(&request(&task, &limits(args), machine, Some(peers)), progress)?;
     if args.work.writes(&args.out).is_some() {

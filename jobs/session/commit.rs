@@ -66,8 +66,17 @@ pub(crate) fn foreseen(collection: &Path, error: Error) -> Error {
     }
 }
 
+/// Documents that may be deleted, of a hundred, where nothing is said.
+const MOST_DELETED: Percent = Percent(50);
+
 /// Refuses to delete more than `most` of the documents that are `held`.
-pub(crate) fn refuse_mass_deletion(most: Percent, collection: &Path, held: u64, removed: u64) -> Result<()> {
+pub(crate) fn refuse_mass_deletion(
+    most: Option<Percent>,
+    collection: &Path,
+    held: u64,
+    removed: u64,
+) -> Result<()> {
+    let most = most.unwrap_or(MOST_DELETED);
     if removed * 100 <= held * u64::from(most.0) {
         return Ok(());
     }

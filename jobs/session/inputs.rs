@@ -1,6 +1,7 @@
 //! The inputs of a job: finding them, which are preferred, and refusing those of which too much cannot be used.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use alike::collection::is_collection;
@@ -8,7 +9,7 @@ use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
 use alike::printable::{counted, plural, printable};
 use alike::progress::Progress;
-use alike::read::{Discovery, FormatHint, Rejected, discover_as};
+use alike::read::{Discovery, FormatHint, RefusedCount, Rejected, discover_as};
 
 use crate::cli::common::RefusalArgs;
 use crate::terminal::interrupt::unless_stopped;
@@ -52,14 +53,53 @@ pub(crate) fn find_inputs(
     Ok(found)
 }
 
-/// A list of ids that cannot be opened. `line` is the command that takes one id without a file.
-pub(crate) fn unreadable_ids(list: &Path, error: &io::Error, line: &str) -> Error {
-    Error::input(
-        list,
-        format!(
-            "cannot be read ({error}); name a file with one id a line, or give the ids themselves: echo ID | {line} -"
-        ),
-    )
+/// Hands on the ids of a list, `-` or a file with one a line; blank lines are none. An id has at most `most` bytes, and `line` is the
+/// command that takes one id without a file.
+///
+/// # Errors
+/// [`Error::Input`] if the list cannot be opened, or a line is no id; [`Error::Io`]; those of `each`.
+pub(crate) fn each_listed_id(
+    list: &Path,
+    most: usize,
+    line: &str,
+    each: &mut dyn FnMut(&str) -> Result<()>,
+) -> Result<()> {
+    let mut input: Box<dyn BufRead> = match list.to_str() {
+        Some("-") => Box::new(io::stdin().lock()),
+        _ => {
+            let opened = File::open(list).map_err(|error| {
+                let instead = format!("or give the ids themselves: echo ID | {line} -");
+                Error::input(
+                    list,
+                    format!("cannot be read ({error}); name a file with one id a line, {instead}"),
+                )
+            })?;
+            Box::new(BufReader::new(opened))
+        }
+    };
+    let mut bytes = Vec::new();
+    for number in 1.. {
+        bytes.clear();
+        // The end of the line is no part of the id.
+        let read = input.by_ref().take(most as u64 + 2).read_until(b'\n', &mut bytes);
+        if read.map_err(|e| Error::io(list, "read", e))? == 0 {
+            break;
+        }
+        let id = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        let id = id.strip_suffix(b"\r").unwrap_or(id);
+        if id.len() > most {
+            return Err(Error::input(
+                list,
+                format!("line {number} has more than {most} bytes, and is no id"),
+            ));
+        }
+        let id = std::str::from_utf8(id)
+            .map_err(|_| Error::input(list, format!("line {number} is not UTF-8; give one id a line")))?;
+        if !id.trim().is_empty() {
+            each(id)?;
+        }
+    }
+    Ok(())
 }
 
 /// Warns where no document has a word: with `--missing-text keep` no record is refused for a field that is mistyped.
@@ -81,36 +121,25 @@ pub(crate) fn warn_of_no_documents(reporter: &Reporter<'_>, documents: u64) {
 
 /// Refuses an input of which anything could not be used, for a reason of its own.
 pub(crate) fn refuse_any(rejected: &[Rejected], documents: u64, reason: &str) -> Result<()> {
-    refuse_above(0, rejected, documents, reason.to_owned())
+    RefusedCount::of(Rejected::wrong(rejected)).allow(0, documents, || reason.to_owned())
 }
 
 /// Refuses an input of which more could not be used than was asked for.
 pub(crate) fn refuse(refusals: RefusalArgs, rejected: &[Rejected], documents: u64) -> Result<()> {
     let percent = refusals.percent();
-    let reason = match refusals.strict {
+    RefusedCount::of(Rejected::wrong(rejected)).allow(percent, documents, || match refusals.strict {
         true => "--strict allows none".to_owned(),
         false => format!(
             "more than {percent} % is a sign of a wrong input or a wrong field (--text-field, --id-field); --max-rejected \
              allows more; nothing was written"
         ),
-    };
-    refuse_above(percent, rejected, documents, reason)
+    })
 }
 
 /// Refuses an input of which most could not be used, where nobody can ask for another limit.
-pub(crate) fn refuse_most(rejected: &[Rejected], documents: u64) -> Result<()> {
-    let reason = format!("more than {REFUSED_PERCENT} % is a sign of a wrong input");
-    refuse_above(REFUSED_PERCENT, rejected, documents, reason)
-}
-
-fn refuse_above(percent: u64, rejected: &[Rejected], documents: u64, reason: String) -> Result<()> {
-    let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let rejected = Rejected::records(Rejected::wrong(rejected));
-    let records = documents + rejected;
-    if rejected * 100 <= records * percent {
-        return Ok(());
-    }
-    Err(Error::Refused { rejected, records, reason, first: first.to_string() })
+pub(crate) fn refuse_most(refused: &RefusedCount, documents: u64) -> Result<()> {
+    let reason = || format!("more than {REFUSED_PERCENT} % is a sign of a wrong input");
+    refused.allow(REFUSED_PERCENT, documents, reason)
 }
 
 /// Gives what was found of `inputs` an order of preference: those that [`preferred_inputs`] gave first, the first ones most.

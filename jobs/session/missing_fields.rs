@@ -2,7 +2,7 @@
 //! where there are none.
 
 use alike::config::Input;
-use alike::error::Result;
+use alike::error::{Error, Result};
 use alike::flow::Outcome;
 use alike::output::Summary;
 use alike::printable::printable;
@@ -33,18 +33,39 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &
     if missing.is_empty() {
         return;
     }
-    // A hint is nothing that a run fails for.
+    let there = there(outcome);
+    for (flag, field) in missing {
+        warn(&format!("{flag}: no document has the field {}{there}", printable(field)));
+    }
+}
+
+/// Refuses to compare all documents with each other where only those of one value were to be.
+///
+/// # Errors
+/// [`Error::Config`] if no document has a value.
+pub(crate) fn refuse_missing_within(outcome: &Outcome, input: &Input) -> Result<()> {
+    let (missing, documents) = (outcome.tally.missing_within, outcome.tally.documents);
+    match documents > 0 && missing == documents {
+        true => Err(no_value_to_compare_within(&input.within_field, &there(outcome))),
+        false => Ok(()),
+    }
+}
+
+/// The error of a field that no document has, so that all would be compared; `there` is what else they have.
+pub(crate) fn no_value_to_compare_within(field: &str, there: &str) -> Error {
+    let field = printable(field);
+    Error::config(format!(
+        "--within: no document has a number or a string in the field {field}{there}; name a field that they have, or leave --within \
+         out to compare all of them; nothing was written"
+    ))
+}
+
+/// The fields that the first document has, for a message; a hint is nothing that a run fails for.
+fn there(outcome: &Outcome) -> String {
     let there = names(outcome).unwrap_or_default();
     let more = if there.len() > NAMED { ", ..." } else { "" };
     let told: Vec<String> = there.iter().take(NAMED).map(|name| printable(name).into_owned()).collect();
-    for (flag, field) in missing {
-        let field = printable(field);
-        let there = match told.is_empty() {
-            true => String::new(),
-            false => format!("; the first record has: {}{more}", told.join(", ")),
-        };
-        warn(&format!("{flag}: no document has the field {field}{there}"));
-    }
+    if told.is_empty() { String::new() } else { format!("; the first record has: {}{more}", told.join(", ")) }
 }
 
 /// Warns of what was asked for of pages or mails where no input has any.

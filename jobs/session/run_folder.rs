@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use alike::collection::is_collection;
 use alike::error::{Error, Result};
 use alike::output::{RejectedRow, Rows, Staging};
 use alike::peers::Peers;
@@ -26,6 +27,10 @@ impl RunFolder {
     /// The place for a run that writes `out`, or nothing.
     pub(crate) fn new(out: Option<&Path>) -> Result<RunFolder> {
         match out {
+            Some(out) if out.parent().is_some_and(is_collection) => Err(Error::config(format!(
+                "--out {}: that is within a collection, whose folder is backed up and removed as one; name a place beside it",
+                out.display()
+            ))),
             Some(out) => Staging::new(out).map(RunFolder::Output),
             None => private_folder(&std::env::temp_dir()).map(RunFolder::Nowhere),
         }

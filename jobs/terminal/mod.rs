@@ -7,6 +7,7 @@ pub(crate) mod escape;
 pub(crate) mod glance;
 pub(crate) mod interrupt;
 pub(crate) mod launched;
+pub(crate) mod new_file;
 pub(crate) mod reporter;
 pub(crate) mod side_by_side;
 pub(crate) mod stderr;

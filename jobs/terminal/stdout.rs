@@ -1,6 +1,5 @@
 //! Standard output: lines for a terminal or for a program.
 
-use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,13 +26,6 @@ pub(crate) fn print(bytes: &[u8]) -> Result<ExitCode> {
 /// What is wrong with standard output.
 pub(crate) fn stdout_error(source: io::Error) -> Error {
     Error::io(Path::new("standard output"), "write", source)
-}
-
-/// Writes a new file, if one was asked for.
-pub(crate) fn write_new(path: Option<&Path>, text: impl FnOnce() -> String) -> Result<()> {
-    let Some(path) = path else { return Ok(()) };
-    let mut file = File::create_new(path).map_err(|e| Error::io(path, "create", e))?;
-    file.write_all(text().as_bytes()).map_err(|e| Error::io(path, "write", e))
 }
 
 /// How a piece of a line looks.

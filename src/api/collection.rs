@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::dedup::{refuse, temporary};
-use super::spool::{TextRecord, TextRecords};
+use super::spool::{TextRecord, TextRecords, refuse_longer};
 use crate::collection::{
     AskedText, Batch, Checker, ClusterView, CommitAt, CommitCommand, Report, Resembled, Snapshot, Writer,
     prepare,
@@ -12,6 +12,7 @@ use crate::collection::{
 use crate::config::{Clustering, Config};
 use crate::error::{Error, Result};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
+use crate::printable::printable;
 use crate::progress::Progress;
 use crate::read::{Rejected, discover, unread};
 use crate::resources::Resources;
@@ -107,10 +108,12 @@ impl Collection {
             Err(error) => return Err(error),
         };
         let folder = temporary()?;
+        let most = input.max_record_bytes;
         let mut lines = TextRecords::create(folder.path(), input)?;
-        for (id, text) in changes {
-            let text = text.as_ref().map(AsRef::as_ref);
-            lines.add(&TextRecord { id: Some(id.as_ref()), text })?;
+        for (count, (id, text)) in (1..).zip(changes) {
+            let (id, text) = (id.as_ref(), text.as_ref().map(AsRef::as_ref));
+            let bytes = lines.add(&TextRecord { id: Some(id), text })?;
+            refuse_longer(bytes, most, || (format!("{} as a line of JSON", printable(id)), count))?;
         }
         self.load_from(command, &[lines.finish()?])
     }

@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::run_lexicon::run_lexicon;
-use super::spool::{TextRecord, TextRecords};
+use super::spool::{TextRecord, TextRecords, refuse_longer};
 use crate::config::{Config, Input};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{self, LeaveOut, Outcome, Part, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
-use crate::output::{Hands, KeptTally, Lists, Side, Staging, Summary, left_out, summarise, write_kept};
+use crate::output::{
+    Hands, KeptTally, Lists, RunRecord, Side, Staging, Summary, left_out, summarise, write_inputs, write_kept,
+};
 use crate::progress::Progress;
-use crate::read::{Discovery, Rejected, discover, unread};
+use crate::read::{Discovery, RefusedCount, Rejected, discover, unread};
 use crate::resources::Resources;
 use crate::scratch::{Scratch, private_folder};
 use crate::simd::Simd;
@@ -67,6 +70,9 @@ pub struct DeduplicatedFiles {
     discovery: Discovery,
     outcome: Outcome,
     rejected: Vec<Rejected>,
+    /// How the program would be asked for the same.
+    record: RunRecord,
+    begun: Instant,
     workers: usize,
     progress: Arc<Progress>,
     /// Spilled names and copied inputs lie here until this is dropped.
@@ -143,11 +149,14 @@ impl Dedup {
     pub fn texts<T: AsRef<str>>(&self, texts: impl IntoIterator<Item = T>) -> Result<Deduplicated> {
         let folder = temporary()?;
         let mut own = self.clone();
-        let max_record_bytes = self.config.input.max_record_bytes;
-        own.config.input = Input { max_record_bytes, ..Input::default() };
+        let most = self.config.input.max_record_bytes;
+        own.config.input = Input { max_record_bytes: most, ..Input::default() };
         let (mut lines, mut count) = (TextRecords::create(folder.path(), own.config.input.clone())?, 0);
         for text in texts {
-            lines.add(&TextRecord { id: None, text: Some(text.as_ref()) })?;
+            let text = text.as_ref();
+            refuse_longer(text.len(), most, || (format!("text {count}"), count as u64 + 1))?;
+            let bytes = lines.add(&TextRecord { id: None, text: Some(text) })?;
+            own.config.input.max_record_bytes = own.config.input.max_record_bytes.max(bytes);
             count += 1;
         }
         let run = own.run(&[lines.finish()?], folder)?;
@@ -170,6 +179,7 @@ impl Dedup {
 
     /// Runs the dataflow on inputs.
     fn run(&self, inputs: &[String], scratch: Scratch) -> Result<DeduplicatedFiles> {
+        let begun = Instant::now();
         self.config.validate()?;
         let progress = Arc::new(Progress::default());
         let discovery = discover(inputs, &scratch.path().join("spool"))?;
@@ -204,10 +214,24 @@ impl Dedup {
             discovery,
             outcome,
             rejected,
+            record: self.record(inputs),
+            begun,
             workers: self.workers,
             progress,
             _scratch: scratch,
         })
+    }
+
+    /// How the program would be asked for a run on `inputs`.
+    fn record(&self, inputs: &[String]) -> RunRecord {
+        let folder = std::env::current_dir().ok();
+        RunRecord {
+            folder: folder.and_then(|folder| folder.into_os_string().into_string().ok()),
+            inputs: inputs.iter().map(|name| RunRecord::kept_name(name)).collect(),
+            lexicon: self.lexicon.as_ref().map(|file| file.display().to_string()),
+            max_rejected: REFUSED_PERCENT as u8,
+            ..RunRecord::new()
+        }
     }
 }
 
@@ -241,6 +265,9 @@ impl DeduplicatedFiles {
         let kept = write_kept(staging.path(), &inputs.sources, chosen, hands, &self.progress)?;
         let mut summary = self.summary()?;
         summary.kept_bytes = Some(kept.bytes_out);
+        summary.run = Some(self.record.clone());
+        summary.set_seconds(self.begun.elapsed().as_secs_f64());
+        write_inputs(staging.path(), &self.outcome.run.documents)?;
         summary.write(staging.path())?;
         staging.commit(&self.progress)?;
         Ok(kept)
@@ -281,12 +308,7 @@ pub(super) fn temporary() -> Result<Scratch> {
 
 /// Refuses an input of which more than so many per cent could not be used.
 pub(super) fn refuse(rejected: &[Rejected], documents: u64, percent: u64) -> Result<()> {
-    let Some(first) = Rejected::wrong(rejected).next() else { return Ok(()) };
-    let count = Rejected::records(Rejected::wrong(rejected));
-    if count * 100 <= (documents + count) * percent {
-        return Ok(());
-    }
-    let reason =
-        format!("more than {percent} % is a sign of a wrong input or a wrong field; nothing was written");
-    Err(Error::Refused { rejected: count, records: documents + count, reason, first: first.to_string() })
+    RefusedCount::of(Rejected::wrong(rejected)).allow(percent, documents, || {
+        format!("more than {percent} % is a sign of a wrong input or a wrong field; nothing was written")
+    })
 }

@@ -47,6 +47,19 @@ fn set(object: &mut Map<String, Value>, path: &str, value: &str) {
     }
 }
 
+/// Refuses the text `first` of those that were given, which takes so many bytes, if that is more than `most`.
+///
+/// # Errors
+/// [`Error::Refused`].
+pub(super) fn refuse_longer(bytes: usize, most: usize, first: impl FnOnce() -> (String, u64)) -> Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let (first, records) = first();
+    let reason = format!("longer than max_record_bytes, {most}; nothing was written");
+    Err(Error::Refused { rejected: 1, records, reason, first: format!("{first}: {bytes} bytes") })
+}
+
 /// A file of records that grows.
 pub(super) struct TextRecords {
     path: std::path::PathBuf,
@@ -65,15 +78,15 @@ impl TextRecords {
         Ok(TextRecords { path, out: BufWriter::with_capacity(sized(1 << 20, 64), file), input })
     }
 
-    /// Appends a record.
+    /// Appends a record; the bytes of its line, of which those that JSON escapes are more than those of the text.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub(super) fn add(&mut self, line: &TextRecord<'_>) -> Result<()> {
+    pub(super) fn add(&mut self, record: &TextRecord<'_>) -> Result<usize> {
         let failed = |error| Error::io(&self.path, "write", error);
-        serde_json::to_writer(&mut self.out, &line.object(&self.input))
-            .map_err(|error| failed(error.into()))?;
-        self.out.write_all(b"\n").map_err(failed)
+        let line = serde_json::to_vec(&record.object(&self.input)).map_err(|error| failed(error.into()))?;
+        self.out.write_all(&line).and_then(|()| self.out.write_all(b"\n")).map_err(failed)?;
+        Ok(line.len())
     }
 
     /// Writes what is buffered, and gives the path as an input is named.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::{Collection, Dedup};
-use crate::config::{Clustering, Config};
+use crate::config::{Clustering, Config, Input};
 use crate::error::{Error, Result};
 use crate::flow::Reason;
 
@@ -47,6 +47,20 @@ fn files_are_written_as_the_program_writes_them() -> Result<()> {
     let kept = std::fs::read_to_string(out.join("kept/a.jsonl")).expect("kept");
     assert_eq!(kept, [FOX, DAY].map(line).concat());
     assert!(matches!(found.write(&out), Err(Error::OutputExists(_))));
+    let finished = crate::output::FinishedRun::open(&out)?;
+    assert_eq!(finished.record.inputs, [input.to_str().expect("UTF-8")]);
+    assert_eq!(finished.inputs.len(), 1, "what was read, so that it can be asked again");
+    Ok(())
+}
+
+#[test]
+fn a_text_is_as_long_as_it_is_whatever_json_makes_of_it() -> Result<()> {
+    let config =
+        |most| Config { input: Input { max_record_bytes: most, ..Input::default() }, ..Config::default() };
+    let quotes = "\"\n".repeat(40);
+    let run = |most, texts: &[&str]| Dedup::with_config(config(most)).texts(texts);
+    assert_eq!(run(80, &[&quotes, FOX])?.kept, [0, 1]);
+    assert!(matches!(run(79, &[FOX, &quotes]), Err(Error::Refused { rejected: 1, records: 2, .. })));
     Ok(())
 }
 

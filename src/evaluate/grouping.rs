@@ -108,14 +108,47 @@ impl Grouping {
                 emit(a.document, &between(&turned.sizes(a, sizes), &turned.sizes(b, sizes)));
             });
         }
-        // Linked in both. Groups with links are equal texts, so most have one part.
+        // Linked in both.
+        let linked = LinkedGroups::new(other);
         for (x, y) in &self.links {
-            for a in &parts.all[parts.of(*x)] {
-                let partners = parts.all[parts.of(*y)].iter();
-                for b in partners.filter(|b| a.other != b.other && other.linked(a.other, b.other)) {
+            let (few, many) = parts.fewer_first(*x, *y);
+            for a in few {
+                linked.each_of(a.other, many, GroupingPart::other, |b| {
                     emit(a.document, &between(&parts.sizes(a, sizes), &parts.sizes(b, sizes)));
-                }
+                });
             }
+        }
+    }
+}
+
+/// The links of a grouping from either side.
+pub(crate) struct LinkedGroups(Vec<(u32, u32)>);
+
+impl LinkedGroups {
+    /// Those of a grouping.
+    pub(crate) fn new(grouping: &Grouping) -> LinkedGroups {
+        let mut links: Vec<(u32, u32)> = grouping.links.iter().flat_map(|&(x, y)| [(x, y), (y, x)]).collect();
+        links.sort_unstable();
+        LinkedGroups(links)
+    }
+
+    /// Hands on those of `others`, sorted by their groups, that are linked to a group: found from whichever are fewer.
+    pub(crate) fn each_of<'a, T>(
+        &self,
+        group: u32,
+        others: &'a [T],
+        group_of: impl Fn(&T) -> u32,
+        mut see: impl FnMut(&'a T),
+    ) {
+        let start = self.0.partition_point(|(x, _)| *x < group);
+        let linked = &self.0[start..];
+        let linked = &linked[..linked.partition_point(|(x, _)| *x == group)];
+        if linked.len() < others.len() {
+            let found = |y: &u32| others.binary_search_by_key(y, &group_of).ok();
+            linked.iter().filter_map(|(_, y)| found(y)).for_each(|at| see(&others[at]));
+        } else {
+            let is_linked = |other: &&T| linked.binary_search(&(group, group_of(other))).is_ok();
+            others.iter().filter(is_linked).for_each(see);
         }
     }
 }
@@ -136,6 +169,12 @@ struct GroupingPart {
     document: u32,
     /// Where their sizes are, if there are several.
     many: Option<u32>,
+}
+
+impl GroupingPart {
+    fn other(&self) -> u32 {
+        self.other
+    }
 }
 
 impl GroupingParts {
@@ -175,18 +214,18 @@ impl GroupingParts {
         start..start + self.all[start..].partition_point(|part| part.group == group)
     }
 
+    /// The parts of two groups, those of the group first that has fewer.
+    fn fewer_first(&self, x: u32, y: u32) -> (&[GroupingPart], &[GroupingPart]) {
+        let (a, b) = (&self.all[self.of(x)], &self.all[self.of(y)]);
+        if a.len() <= b.len() { (a, b) } else { (b, a) }
+    }
+
     /// Parts of two groups that are in the same group of the other grouping.
     fn each_common(&self, x: u32, y: u32, mut see: impl FnMut(&GroupingPart, &GroupingPart)) {
-        let (mut a, mut b) = (self.all[self.of(x)].iter().peekable(), self.all[self.of(y)].iter().peekable());
-        while let (Some(left), Some(right)) = (a.peek(), b.peek()) {
-            match left.other.cmp(&right.other) {
-                std::cmp::Ordering::Less => drop(a.next()),
-                std::cmp::Ordering::Greater => drop(b.next()),
-                std::cmp::Ordering::Equal => {
-                    see(left, right);
-                    a.next();
-                    b.next();
-                }
+        let (few, many) = self.fewer_first(x, y);
+        for a in few {
+            if let Ok(at) = many.binary_search_by_key(&a.other, GroupingPart::other) {
+                see(a, &many[at]);
             }
         }
     }

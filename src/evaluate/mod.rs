@@ -33,6 +33,7 @@ mod truth;
 
 pub use documents::Documents;
 pub use grouping::Grouping;
+pub(crate) use grouping::LinkedGroups;
 pub use intervals::{CONFIDENCE, Interval, REPLICATES};
 pub use labels::{Form, JUDGED_AT, LabelOptions, LabelRows, Labels, UNSURE};
 pub use outcome::{Found, found};

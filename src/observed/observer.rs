@@ -69,22 +69,22 @@ impl Observer {
 impl Observed {
     /// The notes in pieces, the first rows first.
     pub fn pieces(mut self) -> impl Iterator<Item = Observed> {
-        let mut rest = Some(Observed {
-            columns: std::mem::take(&mut self.columns),
-            worker: self.worker,
-            ..Observed::default()
-        });
+        let worker = self.worker;
+        let of = move |columns| Observed { columns, worker, ..Observed::default() };
+        let mut columns = std::mem::take(&mut self.columns);
+        let rows = columns.iter().map(ValueColumn::rows).max().unwrap_or_default();
+        // Divided from the end, so that no row is moved twice.
+        let mut pieces: Vec<Observed> = (PIECE..rows)
+            .step_by(PIECE)
+            .rev()
+            .map(|first| of(columns.iter_mut().map(|column| column.split_off(first)).collect()))
+            .collect();
+        pieces.push(of(columns));
         std::iter::from_fn(move || {
-            if let Some(mut piece) = rest.take() {
-                let columns: Vec<ValueColumn> =
-                    piece.columns.iter_mut().map(|column| column.split_off(PIECE)).collect();
-                if columns.iter().any(|column| column.bytes() > 0) {
-                    rest = Some(Observed { columns, worker: piece.worker, ..Observed::default() });
-                }
-                return Some(piece);
-            }
-            let lines = self.lines.split_off(PIECE);
-            (!lines.is_empty()).then(|| Observed { worker: self.worker, lines, ..Observed::default() })
+            pieces.pop().or_else(|| {
+                let lines = self.lines.split_off(PIECE);
+                (!lines.is_empty()).then(|| Observed { worker, lines, ..Observed::default() })
+            })
         })
     }
 

@@ -126,6 +126,11 @@ impl ValueColumn {
         values.zip(counts).filter(|(_, count)| *count > 0).collect()
     }
 
+    /// Rows that it has.
+    pub(super) fn rows(&self) -> usize {
+        self.codes.len()
+    }
+
     /// Bytes that it takes.
     pub fn bytes(&self) -> u64 {
         (self.codes.len() * size_of::<u32>()) as u64

@@ -56,7 +56,7 @@ pub use formats::{
 pub use input::{Input, MissingText};
 pub use inputs::{DocumentSink, Part, RunInputs};
 pub use record::{Record, Refusal, Sink, Value, exact_integer};
-pub use rejected::{Refused, Rejected, allow_refused, unread};
+pub use rejected::{Refused, RefusedCount, Rejected, allow_refused, unread};
 pub use reread::{
     bytes_of, file_end, file_header, is_one_record, record_text, reread, reread_records, rows, stands_alone,
     stays_empty, stored_pieces, stored_record,

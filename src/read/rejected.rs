@@ -108,6 +108,41 @@ impl fmt::Display for Rejected {
     }
 }
 
+/// How many records of an input were refused, and what was wrong with the first.
+#[derive(Clone, Debug, Default)]
+pub struct RefusedCount {
+    records: u64,
+    first: Option<String>,
+}
+
+impl RefusedCount {
+    /// That of a list.
+    pub fn of<'a>(rejected: impl IntoIterator<Item = &'a Rejected>) -> RefusedCount {
+        let mut count = RefusedCount::default();
+        rejected.into_iter().for_each(|rejected| count.add(rejected));
+        count
+    }
+
+    /// Counts what is refused next.
+    pub fn add(&mut self, rejected: &Rejected) {
+        self.records = self.records.saturating_add(rejected.records);
+        self.first.get_or_insert_with(|| rejected.to_string());
+    }
+
+    /// Refuses an input of which more than so many of a hundred records were refused; `documents` were not.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for the `reason`.
+    pub fn allow(&self, percent: u64, documents: u64, reason: impl FnOnce() -> String) -> Result<()> {
+        let Some(first) = &self.first else { return Ok(()) };
+        let records = documents.saturating_add(self.records);
+        if u128::from(self.records) * 100 <= u128::from(records) * u128::from(percent) {
+            return Ok(());
+        }
+        Err(Error::Refused { rejected: self.records, records, reason: reason(), first: first.clone() })
+    }
+}
+
 /// Bytes that a refused record takes until it is written, as it was found and as it is shown, beside the name of its file.
 const REFUSED: u64 = 1 << 10;
 /// One part in so many of the memory is for refused records: of each process, and of a load.

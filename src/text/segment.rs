@@ -132,7 +132,7 @@ impl Segments {
         decomposed.clear();
         folded.clear();
         if fold.forms() {
-            visible.for_each(|c| decompose(c, |d| decomposed.push(d)));
+            visible.for_each(|c| decompose(c, fold, |d| decomposed.push(d)));
         } else {
             decomposed.extend(visible);
         }

@@ -12,6 +12,9 @@ const TATWEEL: char = '\u{0640}';
 /// Keeps two letters of one word from joining. Writers of Persian put a blank in its place.
 pub(super) const NON_JOINER: char = '\u{200C}';
 
+/// The only mark whose case folding is a letter: with `marks` it goes before it is folded.
+pub(super) const IOTA_SUBSCRIPT: char = '\u{0345}';
+
 /// Whether a character of the source is taken out before all else. All such are starters that never compose, so that
 /// taking them out commutes with canonical equivalence. A [`NON_JOINER`] may be a blank instead: see [`is_blank`].
 pub(super) fn is_dropped(c: char, fold: Fold) -> bool {
@@ -41,14 +44,14 @@ pub(super) fn is_blank(before: char, fold: Fold) -> bool {
 /// Hands what a character is a form of to `take`: its compatibility decomposition (NFKD), with three exceptions.
 /// A sign of a trade mark stays a symbol, as those do that have no decomposition. A fraction is parted from a number
 /// before it. What is always dropped is dropped.
-pub(super) fn decompose(c: char, mut take: impl FnMut(char)) {
+pub(super) fn decompose(c: char, fold: Fold, mut take: impl FnMut(char)) {
     match c {
         '\u{2120}' | '\u{2122}' | '\u{1F16A}'..='\u{1F16C}' => return take(c),
         '\u{BC}'..='\u{BE}' | '\u{2150}'..='\u{215F}' | '\u{2189}' => take(' '),
         _ => {}
     }
     decompose_compatible(c, |d| {
-        if !is_dropped(d, Fold::FORMS) {
+        if !(is_dropped(d, Fold::FORMS) || fold.marks() && d == IOTA_SUBSCRIPT) {
             take(d);
         }
     });

@@ -10,7 +10,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use super::Fold;
 use super::classify::{APOSTROPHE, Class, class};
 use super::spellings::{
-    NON_JOINER, decompose, goes_before, goes_on, is_diacritic, is_dropped, is_nikhahit, written,
+    IOTA_SUBSCRIPT, NON_JOINER, decompose, goes_before, goes_on, is_diacritic, is_dropped, is_nikhahit,
+    written,
 };
 
 /// Characters a page.
@@ -19,9 +20,6 @@ const PAGE: usize = 256;
 const PAGES: usize = 0x11_0000 / PAGE;
 /// Marks a page that has not been filled.
 const ABSENT: u16 = u16::MAX;
-
-/// The only mark whose case folding is not a mark.
-const IOTA_SUBSCRIPT: char = '\u{0345}';
 
 /// How a character of the source is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,10 +189,13 @@ fn spelt(c: char, fold: Fold) -> String {
         decomposed.extend(c.nfd());
         return UniCase::unicode(decomposed).to_folded_case();
     }
-    decompose(c, |d| decomposed.push(d));
+    decompose(c, fold, |d| decomposed.push(d));
     let mut folded = String::new();
     // Case folding leads to forms again.
-    UniCase::unicode(decomposed).to_folded_case().chars().for_each(|c| decompose(c, |d| folded.push(d)));
+    UniCase::unicode(decomposed)
+        .to_folded_case()
+        .chars()
+        .for_each(|c| decompose(c, fold, |d| folded.push(d)));
     folded.chars().filter_map(|c| written(c, fold)).collect()
 }
 

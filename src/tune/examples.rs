@@ -58,12 +58,13 @@ pub(super) fn near(
 pub fn nearest_pairs(outcome: &Outcome, threshold: Threshold, most: usize) -> (Vec<Found>, Vec<Found>) {
     let pairs = outcome.findings.pairs.iter().flatten().filter(|(.., reason)| *reason != Reason::Exact);
     let pairs = pairs.map(|(a, b, measure, _)| (*a, *b, *measure));
-    let (mut over, mut under): (Vec<Found>, Vec<Found>) =
+    let (over, under): (Vec<Found>, Vec<Found>) =
         pairs.partition(|(.., measure)| threshold.is_met(u64::from(measure.shared), measure.either()));
     let position = |pair: &Found| [pair.0, pair.1].map(|doc| outcome.run.documents.catalogue.position(doc));
-    over.sort_unstable_by(|a, b| compare(a.2, b.2).then_with(|| position(a).cmp(&position(b))));
-    under.sort_unstable_by(|a, b| compare(b.2, a.2).then_with(|| position(a).cmp(&position(b))));
-    (apart(&over, most), apart(&under, most))
+    let first = |a: &Found, b: &Found| position(a).cmp(&position(b));
+    let over = apart(over, most, |a, b| compare(a.2, b.2).then_with(|| first(a, b)));
+    let under = apart(under, most, |a, b| compare(b.2, a.2).then_with(|| first(a, b)));
+    (over, under)
 }
 
 /// Compares resemblances without rounding.
@@ -71,18 +72,30 @@ fn compare(a: Measure, b: Measure) -> Ordering {
     (u64::from(a.shared) * b.either()).cmp(&(u64::from(b.shared) * a.either()))
 }
 
-/// The first pairs that have no document in common.
-fn apart(pairs: &[Found], most: usize) -> Vec<Found> {
-    let mut seen = HashSet::new();
-    let mut chosen = Vec::new();
-    for pair in pairs {
-        if chosen.len() == most {
-            break;
+/// The first pairs, by an order, that have no document in common. Of millions only as many are sorted as that takes.
+fn apart(
+    mut pairs: Vec<Found>,
+    most: usize,
+    order: impl Fn(&Found, &Found) -> Ordering + Copy,
+) -> Vec<Found> {
+    let (mut seen, mut chosen) = (HashSet::new(), Vec::new());
+    let mut some = 16 * most;
+    while chosen.len() < most && !pairs.is_empty() {
+        let some_of_them = some.min(pairs.len());
+        if some_of_them < pairs.len() {
+            pairs.select_nth_unstable_by(some_of_them, order);
         }
-        if !seen.contains(&pair.0) && !seen.contains(&pair.1) {
-            seen.extend([pair.0, pair.1]);
-            chosen.push(*pair);
+        let mut next: Vec<Found> = pairs.drain(..some_of_them).collect();
+        next.sort_unstable_by(order);
+        for pair in next {
+            if chosen.len() < most && !seen.contains(&pair.0) && !seen.contains(&pair.1) {
+                seen.extend([pair.0, pair.1]);
+                chosen.push(pair);
+            }
         }
+        // A document that millions of pairs have rules all of these out at once.
+        pairs.retain(|pair| !seen.contains(&pair.0) && !seen.contains(&pair.1));
+        some *= 4;
     }
     chosen
 }
@@ -123,8 +136,12 @@ mod tests {
     #[test]
     fn no_document_is_shown_twice() {
         let pair = |a, b| (a, b, measure(1, 1, 1));
-        let all = [pair(0, 1), pair(1, 2), pair(2, 3), pair(0, 4), pair(5, 6), pair(7, 8)];
-        let chosen: Vec<(Doc, Doc)> = apart(&all, 3).iter().map(|(a, b, _)| (*a, *b)).collect();
+        let mut all = vec![pair(0, 1), pair(1, 2), pair(2, 3), pair(0, 4), pair(5, 6), pair(7, 8)];
+        // More than are sorted at first.
+        all.extend((10..1000).map(|other| pair(0, other)));
+        all.reverse();
+        let chosen: Vec<(Doc, Doc)> =
+            apart(all, 3, |a, b| (a.0, a.1).cmp(&(b.0, b.1))).iter().map(|(a, b, _)| (*a, *b)).collect();
         assert_eq!(chosen, [(0, 1), (2, 3), (5, 6)]);
     }
 }

@@ -4,7 +4,7 @@ use super::sweep::{GradedPairs, Sweep};
 use crate::config::{Config, Input, Method, Text};
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::evaluate::{Documents, Grouping};
+use crate::evaluate::{Documents, Grouping, LinkedGroups};
 use crate::flow::{Outcome, Reason};
 use crate::progress::Progress;
 use crate::read::Source;
@@ -71,12 +71,13 @@ pub fn sweep_judged(
 /// Takes from a run of the exact join what labels say of the pairs that it has accepted, of all documents with each other.
 ///
 /// # Errors
-/// [`Error::Changed`] if the run has met other documents.
+/// [`Error::Changed`] if the run has met other documents; [`Error::Interrupted`].
 pub fn sweep_joined(
     outcome: &Outcome,
     documents: &Documents,
     truth: &Grouping,
     floor: Threshold,
+    progress: &Progress,
 ) -> Result<Sweep> {
     let run = &outcome.run;
     let number =
@@ -91,16 +92,22 @@ pub fn sweep_joined(
         match reason {
             Reason::Exact => {
                 let copy = std::mem::take(&mut texts[b]);
-                copy.into_iter().for_each(|(group, count)| add(&mut texts[a], group, count));
+                texts[a].extend(copy);
             }
             Reason::Near | Reason::Linked => links.push((a, b, level(*measure))),
         }
     }
-    let mut pairs: Vec<GradedPairs> =
-        texts.iter().map(|text| graded(WHOLE as u32, within(text, truth), pairs_of(size(text)))).collect();
+    texts.iter_mut().for_each(merge);
+    let linked = LinkedGroups::new(truth);
+    let mut pairs = Vec::with_capacity(texts.len() + links.len());
+    for text in &texts {
+        progress.check()?;
+        pairs.push(graded(WHOLE as u32, within(text, &linked), pairs_of(size(text))));
+    }
     for (a, b, level) in links {
+        progress.check()?;
         let (a, b) = (&texts[a], &texts[b]);
-        pairs.push(graded(level, between(a, b, truth), size(a) * size(b)));
+        pairs.push(graded(level, between(a, b, &linked), size(a) * size(b)));
     }
     pairs.retain(|pairs| pairs.duplicates + pairs.others > 0);
     let (all, duplicates) = (pairs_of(truth.groups().len() as u64), truth.count());
@@ -111,11 +118,14 @@ fn graded(level: u32, duplicates: u64, all: u64) -> GradedPairs {
     GradedPairs { level, duplicates, others: all - duplicates }
 }
 
-fn add(text: &mut Vec<(u32, u64)>, group: u32, count: u64) {
-    match text.iter_mut().find(|(other, _)| *other == group) {
-        Some((_, sum)) => *sum += count,
-        None => text.push((group, count)),
-    }
+/// Sorts the groups of a text, and counts each once.
+fn merge(text: &mut Vec<(u32, u64)>) {
+    text.sort_unstable();
+    text.dedup_by(|later, first| {
+        let is_same = later.0 == first.0;
+        first.1 += if is_same { later.1 } else { 0 };
+        is_same
+    });
 }
 
 fn size(text: &[(u32, u64)]) -> u64 {
@@ -127,17 +137,22 @@ fn pairs_of(count: u64) -> u64 {
 }
 
 /// Duplicates among the documents of one text.
-fn within(text: &[(u32, u64)], truth: &Grouping) -> u64 {
-    let same: u64 = text.iter().map(|(_, count)| pairs_of(*count)).sum();
-    let later = (1..).zip(text);
-    same + later.map(|(next, one)| between(&[*one], &text[next..], truth)).sum::<u64>()
+fn within(text: &[(u32, u64)], linked: &LinkedGroups) -> u64 {
+    let mut sum: u64 = text.iter().map(|(_, count)| pairs_of(*count)).sum();
+    for (next, (group, count)) in (1..).zip(text) {
+        linked.each_of(*group, &text[next..], |(other, _)| *other, |(_, other)| sum += count * other);
+    }
+    sum
 }
 
 /// Duplicates of a document of one text and a document of another.
-fn between(a: &[(u32, u64)], b: &[(u32, u64)], truth: &Grouping) -> u64 {
-    let of = |(x, count): &(u32, u64)| -> u64 {
-        let together = b.iter().filter(|(y, _)| x == y || truth.linked(*x, *y));
-        together.map(|(_, other)| count * other).sum()
-    };
-    a.iter().map(of).sum()
+fn between(a: &[(u32, u64)], b: &[(u32, u64)], linked: &LinkedGroups) -> u64 {
+    let (few, many) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut sum = 0;
+    for (group, count) in few {
+        let same = many.binary_search_by_key(group, |(other, _)| *other);
+        sum += same.map_or(0, |at| count * many[at].1);
+        linked.each_of(*group, many, |(other, _)| *other, |(_, other)| sum += count * other);
+    }
+    sum
 }

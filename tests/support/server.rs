@@ -55,6 +55,8 @@ struct Held {
     secret: Option<String>,
     /// Whether objects have tags.
     untagged: bool,
+    /// Whether nobody may ask what is known of objects without their bytes.
+    headless: bool,
     uploads: Uploads,
 }
 
@@ -124,6 +126,11 @@ impl Server {
     /// Takes the tags of all objects.
     pub(crate) fn without_tags(&self) {
         self.held.lock().unwrap().untagged = true;
+    }
+
+    /// Has requests for heads refused.
+    pub(crate) fn without_heads(&self) {
+        self.held.lock().unwrap().headless = true;
     }
 
     /// What was asked for.
@@ -362,6 +369,9 @@ fn object(request: &Request, held: &Mutex<Held>) -> Option<Answer> {
     let Some(bytes) = held.objects.get(&name).cloned() else {
         return Some(Answer::of(404, "", "<Error><Code>NoSuchKey</Code></Error>"));
     };
+    if held.headless && request.method == "HEAD" {
+        return Some(Answer::of(405, "", ""));
+    }
     let (is_get, mut cut, mut short, mut no_parts, mut status, mut slow) =
         (request.method == "GET", false, false, false, None, 0);
     let gets = held.asked.len();
@@ -400,13 +410,14 @@ fn object(request: &Request, held: &Mutex<Held>) -> Option<Answer> {
     if request.headers.get("if-match").is_some_and(|wanted| *wanted != tag) {
         return Some(Answer::of(412, "", "<Error><Code>PreconditionFailed</Code></Error>"));
     }
-    if range.start > range.end || (range.start >= bytes.len() && !bytes.is_empty()) {
-        return Some(Answer::of(416, "", ""));
+    let is_ranged = request.headers.contains_key("range") && !no_parts;
+    if range.start > range.end || (is_ranged && range.start >= bytes.len()) {
+        return Some(Answer::of(416, &format!("Content-Range: bytes */{}\r\n", bytes.len()), ""));
     }
     let dated = "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\nAccept-Ranges: bytes\r\n";
     let mut headers = format!("{tagged}{dated}");
     let mut status = 200;
-    if request.headers.contains_key("range") && !no_parts {
+    if is_ranged {
         status = 206;
         headers +=
             &format!("Content-Range: bytes {}-{}/{}\r\n", range.start, range.end.max(1) - 1, bytes.len());

@@ -13,6 +13,8 @@ use super::ends::ProcessEnd;
 
 /// Most bytes of a line that is waited for; a longer one comes in pieces.
 const MOST: usize = 64 << 10;
+/// The same of an object of JSON, which is read by programs: a summary names each input that was skipped.
+const MOST_OF_JSON: usize = 1 << 30;
 /// Events that may wait before whoever writes them has to.
 const WAITING: usize = 1024;
 
@@ -176,10 +178,18 @@ fn read_output(
     }
 }
 
-/// Copies piece by piece as it comes.
+/// Copies piece by piece as it comes. `io::copy` has the system do so, which takes the place to write at before it waits for a piece:
+/// in a file that takes standard error, too, that would be written over by then.
 fn copy(mut from: impl Read, to: &mut impl Write) -> io::Result<()> {
-    io::copy(&mut from, to)?;
-    to.flush()
+    let mut piece = vec![0; MOST];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return to.flush(),
+            Ok(read) => to.write_all(&piece[..read])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Sends what is read, until nobody takes it.
@@ -197,10 +207,12 @@ fn lines(i: usize, from: impl Read, events: &SyncSender<Event>) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     while let Ok(1..) = from.by_ref().take(MOST as u64).read_until(b'\n', &mut line) {
-        for end in [b'\n', b'\r'] {
-            if line.last() == Some(&end) {
-                line.pop();
-            }
+        if line.starts_with(b"{") && !line.ends_with(b"\n") {
+            // What cannot be read to its end comes as far as it was read.
+            let _ = from.by_ref().take((MOST_OF_JSON - MOST) as u64).read_until(b'\n', &mut line);
+        }
+        if line.pop_if(|end| *end == b'\n').is_some() {
+            line.pop_if(|end| *end == b'\r');
         }
         if events.send(Event::Line(i, std::mem::take(&mut line))).is_err() {
             return;
@@ -215,7 +227,8 @@ mod tests {
     #[test]
     fn lines_come_without_their_ends_and_long_ones_in_pieces() {
         let (send, events) = mpsc::sync_channel(10);
-        let text = [b"one\r\n\ntwo\n".as_slice(), &[b'x'; MOST + 3]].concat();
+        let long = [&[b'x'; MOST - 1][..], b"\rxxx\n"].concat();
+        let text = [b"one\r\n\ntwo\n".as_slice(), &long, b"{", &[b' '; 3 * MOST], b"}\r\n{"].concat();
         lines(4, &text[..], &send);
         drop(send);
         let told: Vec<(usize, usize)> = events
@@ -225,6 +238,6 @@ mod tests {
                 other => panic!("{other:?}"),
             })
             .collect();
-        assert_eq!(told, [(4, 3), (4, 0), (4, 3), (4, MOST), (4, 3)]);
+        assert_eq!(told, [(4, 3), (4, 0), (4, 3), (4, MOST), (4, 3), (4, 3 * MOST + 2), (4, 1)]);
     }
 }

@@ -1,7 +1,7 @@
 //! `alike delete`: documents of a collection gone by their ids. It is a load of deletions.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::commands::collection::waiting::patiently;
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished, with_retain,
 };
-use crate::session::inputs::{find_inputs, refuse_any, unreadable_ids};
+use crate::session::inputs::{each_listed_id, find_inputs, refuse_any};
 use crate::session::load_report::{AgainstReport, report_load, unknown};
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::opened;
@@ -144,44 +144,15 @@ fn nothing(writer: &Writer) -> Report {
 
 /// Writes a deletion for each id of `ids` into `file`; whether there is any.
 fn deletions(ids: &Path, field: &str, file: &Path) -> Result<bool> {
-    let mut input: Box<dyn BufRead> = match ids.to_str() {
-        Some("-") => Box::new(io::stdin().lock()),
-        _ => {
-            let line = "alike delete COLLECTION --ids";
-            let opened = File::open(ids).map_err(|error| unreadable_ids(ids, &error, line))?;
-            Box::new(BufReader::new(opened))
-        }
-    };
     let failed = |e: io::Error| Error::io(file, "write", e);
     let mut out = BufWriter::new(File::create_new(file).map_err(failed)?);
     let mut any = false;
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let most = MAX_VALUE_BYTES as u64;
-        let read = input.by_ref().take(most).read_until(b'\n', &mut line);
-        match read.map_err(|e| Error::io(ids, "read", e))? as u64 {
-            0 => break,
-            read if read == most => {
-                return Err(Error::input(
-                    ids,
-                    format!("line {number} has {most} bytes or more, and is no id"),
-                ));
-            }
-            _ => {}
-        }
-        let line = line.strip_suffix(b"\n").unwrap_or(&line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let id = std::str::from_utf8(line)
-            .map_err(|_| Error::input(ids, format!("line {number} is not UTF-8")))?;
-        if id.trim().is_empty() {
-            continue;
-        }
+    each_listed_id(ids, MAX_VALUE_BYTES, "alike delete COLLECTION --ids", &mut |id| {
         any = true;
         // A key that is spelt like the whole path of a nested field stands for it, whatever else is in the record.
         let row = serde_json::json!({ "op": "delete", field: id });
-        writeln!(out, "{row}").map_err(failed)?;
-    }
+        writeln!(out, "{row}").map_err(failed)
+    })?;
     out.flush().map_err(failed)?;
     Ok(any)
 }

@@ -26,6 +26,7 @@ use crate::session::commit::{
 };
 use crate::session::inputs::{find_inputs, refuse};
 use crate::session::load_report::{AgainstReport, report_load};
+use crate::session::missing_fields::no_value_to_compare_within;
 use crate::session::options::{Machine, components, epoch};
 use crate::session::target::{CreateOptions, Target, differences};
 use crate::session::watched::watched;
@@ -168,10 +169,17 @@ fn change(
         refuse_gaps(args.delete_missing, rejected, records)?;
         refuse_emptiness(args, held, documents, left_out.records.len())
     };
-    let agree = |report: &Report| match report.records {
-        // That was asked for.
-        0 if args.allow_empty => Ok(()),
-        _ => refuse_mass_deletion(args.change.max_delete, &args.at.collection, held, report.removed),
+    let field = writer.snapshot().manifest().config.input.within_field.clone();
+    let is_first = writer.snapshot().manifest().load == 0;
+    let agree = |report: &Report| {
+        if is_first && report.records > 0 && report.missing_within == report.records {
+            return Err(no_value_to_compare_within(&field, ""));
+        }
+        match (report.records, args.change.max_delete) {
+            // That was asked for.
+            (0, None) if args.allow_empty => Ok(()),
+            (_, most) => refuse_mass_deletion(most, &args.at.collection, held, report.removed),
+        }
     };
     let how = (args.change.dry_run, args.change.retain);
     commit(writer, batch, unreadable, accept, agree, how, progress)

@@ -9,6 +9,7 @@ use alike::read::Rejected;
 
 use crate::cli::collections::LoadArgs;
 use crate::commands::collection::left_out::LeftOutFound;
+use crate::terminal::new_file::NewFile;
 
 /// New files for lists, as far as they were asked for.
 pub(super) struct LoadLists {
@@ -21,7 +22,7 @@ pub(super) struct LoadLists {
 impl LoadLists {
     /// Refuses files that are there already.
     pub(super) fn new(args: &LoadArgs, goes_on: bool) -> Result<LoadLists> {
-        let of = |flag: &str, path: &Option<PathBuf>| {
+        let of = |flag: &'static str, path: &Option<PathBuf>| {
             path.as_deref().map(|path| new_file(flag, path, goes_on)).transpose()
         };
         let rejected = of("--rejected", &args.rejected)?;
@@ -56,16 +57,14 @@ impl LoadLists {
     }
 }
 
-/// The folder and name of a file that is to be made, or made again if `again`.
-fn new_file(flag: &str, path: &Path, again: bool) -> Result<(PathBuf, String)> {
-    let shown = path.display();
-    let there = path.symlink_metadata();
-    if there.is_ok_and(|there| !again || !there.is_file()) {
-        return Err(Error::config(format!(
-            "{flag} {shown}: exists already; name another file, or remove it"
-        )));
+/// The folder and name of a file that is to be made, or made again if `again`. Two spellings of a folder give one.
+fn new_file(flag: &'static str, path: &Path, again: bool) -> Result<(PathBuf, String)> {
+    if !(again && path.symlink_metadata().is_ok_and(|there| there.is_file())) {
+        NewFile::new(flag, path)?;
     }
     let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| Error::config(format!("{flag} {shown}: name a file")))?;
-    Ok((path.parent().unwrap_or(Path::new("")).to_path_buf(), name.to_owned()))
+    let name = name.ok_or_else(|| Error::config(format!("{flag} {}: name it in UTF-8", path.display())))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|e| Error::io(folder, "find", e))?;
+    Ok((folder, name.to_owned()))
 }

@@ -54,8 +54,10 @@ pub(crate) fn patiently<T>(
 /// The process that has locked a file, with its command line, where the system tells: it is one of this machine, and whoever
 /// asks may know.
 fn holder(lock: &Path) -> Option<String> {
-    let inode = fs::metadata(lock).ok()?.ino();
-    let process = locker(&fs::read_to_string("/proc/locks").ok()?, inode)?;
+    let data = fs::metadata(lock).ok()?;
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // Files of other devices may have that inode, too.
+    let process = lockers(&locks, data.ino()).find(|process| has_open(*process, &data))?;
     let command = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let command = String::from_utf8_lossy(&command).trim_end_matches('\0').replace('\0', " ");
     Some(match command.is_empty() {
@@ -64,15 +66,22 @@ fn holder(lock: &Path) -> Option<String> {
     })
 }
 
-/// The process that holds the lock of an inode in the system's list of locks.
-fn locker(locks: &str, inode: u64) -> Option<u32> {
-    let of = |line: &str| {
+/// The processes that hold the lock of an inode of any device, in the system's list of locks.
+fn lockers(locks: &str, inode: u64) -> impl Iterator<Item = u32> {
+    let of = move |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, "WRITE", process, file, ..] = words[..] else { return None };
         let same = file.rsplit(':').next()?.parse() == Ok(inode);
         process.parse().ok().filter(|process| same && *process > 0)
     };
-    locks.lines().find_map(of)
+    locks.lines().filter_map(of)
+}
+
+/// Whether a process has a file open, as far as may be known.
+fn has_open(process: u32, file: &fs::Metadata) -> bool {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+    let mut open = open.filter_map(|open| fs::metadata(open.path()).ok());
+    open.any(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
 }
 
 #[cfg(test)]
@@ -83,8 +92,13 @@ mod tests {
     fn the_holder_is_found_in_the_list_of_the_system() {
         let locks = "1: POSIX  ADVISORY  WRITE 11 08:01:77 0 EOF\n2: FLOCK  ADVISORY  WRITE 4711 08:01:77 0 EOF\n\
                      2: -> FLOCK  ADVISORY  WRITE 5 08:01:78 0 EOF\n3: FLOCK  ADVISORY  WRITE 12 08:01:79 0 EOF\n";
-        assert_eq!((locker(locks, 77), locker(locks, 78), locker(locks, 79)), (Some(4711), None, Some(12)));
-        assert_eq!(locker("", 1), None);
+        let found = |inode| lockers(locks, inode).collect::<Vec<u32>>();
+        assert_eq!((found(77), found(78), found(79)), (vec![4711], vec![], vec![12]));
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |name| fs::File::create_new(folder.path().join(name)).expect("created");
+        let (open, closed) = (of("a"), of("b").metadata().expect("known"));
+        let me = std::process::id();
+        assert!(has_open(me, &open.metadata().expect("known")) && !has_open(me, &closed));
     }
 
     #[test]

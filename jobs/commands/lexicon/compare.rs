@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use alike::error::Result;
 use alike::lexicon::{
-    Agreement, Lexicon, ONLY_SURVEY, Point, Stability, StabilityRequest, Survey, agreement, refuse_existing,
-    stability,
+    Agreement, Lexicon, ONLY_SURVEY, Point, Stability, StabilityRequest, Survey, agreement, stability,
 };
 use alike::output::Chart;
 use alike::printable::counted;
+use alike::read::{RefusedCount, Rejected};
 use alike::scratch::private_folder;
 use serde_json::{Value, json};
 
@@ -21,21 +21,23 @@ use crate::session::inputs::{find_inputs, refuse_most};
 use crate::session::options::Machine;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_object;
+use crate::terminal::new_file::NewFile;
 use crate::terminal::reporter::Reporter;
-use crate::terminal::stdout::{OutputLines, write_new};
+use crate::terminal::stdout::OutputLines;
 
 /// Documents drawn, and terms of the longest signature, unless said otherwise.
 const SAMPLE: usize = 1000;
 const LONGEST: usize = 30;
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
-    [&args.tsv, &args.svg].into_iter().flatten().try_for_each(|path| refuse_existing(path))?;
+    let tsv_file = NewFile::if_named("--tsv", args.tsv.as_ref())?;
+    let svg_file = NewFile::if_named("--svg", args.svg.as_ref())?;
     let (a, b) = (Lexicon::open(&args.a)?, Lexicon::open(&args.b)?);
     let agreement = agreement(&a, &b);
     let stability = (!args.documents.is_empty()).then(|| measure(args, (&a, &b))).transpose()?;
     if let Some(stability) = &stability {
-        write_new(args.tsv.as_deref(), || tsv(&stability.curve))?;
-        write_new(args.svg.as_deref(), || chart((&args.a, &args.b), &stability.curve).to_svg())?;
+        tsv_file.map_or(Ok(()), |file| file.write(&tsv(&stability.curve)))?;
+        svg_file.map_or(Ok(()), |file| file.write(&chart((&args.a, &args.b), &stability.curve).to_svg()))?;
     }
     let mut lines = OutputLines::new();
     let (form, value) = (lines.form(args.print), value((&a, &b), &agreement, stability.as_ref()));
@@ -69,7 +71,7 @@ fn measure(args: &CompareArgs, lexicons: (&Lexicon, &Lexicon)) -> Result<Stabili
         let stability = stability(lexicons, &survey, question, simd, progress)?;
         let rejected = found.rejected(stability.refused.clone());
         Reporter::of_people(&args.talk).refused(&rejected);
-        refuse_most(&rejected, stability.read)?;
+        refuse_most(&RefusedCount::of(Rejected::wrong(&rejected)), stability.read)?;
         Ok(stability)
     })
 }

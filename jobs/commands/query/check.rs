@@ -9,7 +9,9 @@ use alike::document::Position;
 use alike::error::{Error, Result};
 use alike::printable::{counted, printable};
 use alike::progress::Progress;
-use alike::read::{Day, Extent, Fields, Record, Refusal, Refused, Rejected, Sink, Source, UnitReader, units};
+use alike::read::{
+    Day, Extent, Fields, Record, Refusal, Refused, RefusedCount, Rejected, Sink, Source, UnitReader, units,
+};
 use alike::scratch::private_folder;
 use serde::Serialize;
 
@@ -186,7 +188,9 @@ struct CheckedRecords {
     documents: u64,
     /// Those without a value of the field that documents must share.
     valueless: u64,
-    refused: Vec<Rejected>,
+    /// How many were shown.
+    shown: usize,
+    refused: RefusedCount,
 }
 
 impl Sink for CheckedRecords {
@@ -206,10 +210,11 @@ impl Sink for CheckedRecords {
     fn refuse(&mut self, position: Position, line: u32, refusal: Refusal) {
         let Some(source) = &self.source else { return };
         let refused = Refused { position, line, refusal }.rejected(source, u64::from(line));
-        if self.refused.len() < TOLD {
+        if self.shown < TOLD {
+            self.shown += 1;
             // Nobody listening is no failure.
             let _ = writeln!(io::stderr().lock(), "{}", sanitize(&format!("refused: {refused}")));
         }
-        self.refused.push(refused);
+        Rejected::wrong(&[refused]).for_each(|wrong| self.refused.add(wrong));
     }
 }

@@ -1,13 +1,12 @@
 //! `alike group`: a ranked list of ids with near-duplicates folded under the first of their kind.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use alike::collection::Group;
-use alike::error::{Error, Result};
+use alike::error::Result;
 use alike::limits::MAX_LISTED_ID;
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -15,7 +14,7 @@ use alike::progress::Progress;
 use crate::cli::collections::GroupArgs;
 use crate::cli::values::DataForm;
 use crate::session::collection::open;
-use crate::session::inputs::unreadable_ids;
+use crate::session::inputs::each_listed_id;
 use crate::terminal::data::rows::{Cells, Column, DataRows, cell};
 use crate::terminal::escape::sanitize;
 use crate::terminal::interrupt::stop_on_interrupt;
@@ -72,36 +71,10 @@ fn told(unknown: &[&str]) -> Option<String> {
 
 /// The ids of a list, one a line.
 fn ids(list: &Path) -> Result<Vec<String>> {
-    let mut input: Box<dyn BufRead> = match list.to_str() {
-        Some("-") => Box::new(io::stdin().lock()),
-        _ => {
-            let line = "alike group COLLECTION";
-            let opened = File::open(list).map_err(|error| unreadable_ids(list, &error, line))?;
-            Box::new(BufReader::new(opened))
-        }
-    };
     let mut ids = Vec::new();
-    for number in 1.. {
-        let mut line = Vec::new();
-        let most = MAX_LISTED_ID as u64 + 1;
-        let read = input.by_ref().take(most).read_until(b'\n', &mut line);
-        match read.map_err(|e| Error::io(list, "read", e))? as u64 {
-            0 => break,
-            read if read == most && line.last() != Some(&b'\n') => {
-                return Err(Error::input(
-                    list,
-                    format!("line {number} has more than {MAX_LISTED_ID} bytes, and is no id"),
-                ));
-            }
-            _ => {}
-        }
-        line.truncate(line.strip_suffix(b"\n").map_or(line.len(), <[u8]>::len));
-        line.truncate(line.strip_suffix(b"\r").map_or(line.len(), <[u8]>::len));
-        let id = String::from_utf8(line)
-            .map_err(|_| Error::input(list, format!("line {number} is not UTF-8; give one id a line")))?;
-        if !id.trim().is_empty() {
-            ids.push(id);
-        }
-    }
+    each_listed_id(list, MAX_LISTED_ID, "alike group COLLECTION", &mut |id| {
+        ids.push(id.to_owned());
+        Ok(())
+    })?;
     Ok(ids)
 }

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ShowClusterArgs) -> Result<ExitCode> {
         Some(run) => {
             let number: u64 = args.cluster.parse().map_err(|_| {
                 Error::config(format!(
-                    "{}: expected the number of a cluster, as clusters.jsonl has it",
+                    "{}: expected the number of a cluster, as the list of clusters has it",
                     args.cluster
                 ))
             })?;

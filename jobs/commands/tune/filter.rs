@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use alike::error::{Error, Result};
-use alike::lexicon::refuse_existing;
 use alike::limits::{MAX_FEATURES, MAX_MINWISE_VALUES};
 use alike::output::Chart;
 use alike::similarity::{Design, Wish, acceptance, design};
@@ -12,7 +11,8 @@ use serde_json::json;
 
 use crate::cli::tune::TuneFilterArgs;
 use crate::terminal::data::object::print_rows;
-use crate::terminal::stdout::{OutputLines, print, write_new};
+use crate::terminal::new_file::NewFile;
+use crate::terminal::stdout::{OutputLines, print};
 
 /// Bytes of a feature.
 const FEATURE: usize = 8;
@@ -23,14 +23,12 @@ const PLOT: (usize, usize) = (64, 16);
 pub(super) fn run(args: &TuneFilterArgs) -> Result<ExitCode> {
     let wish = wish(args)?;
     let other = other(&args.compare, &wish)?;
-    if let Some(svg) = &args.svg {
-        refuse_existing(svg)?;
-    }
+    let svg = NewFile::if_named("--svg", args.svg.as_ref())?;
     let designs = design(&wish);
     let least = designs.iter().min_by(|a, b| a.cost.total_cmp(&b.cost)).copied();
     let best = least.ok_or_else(|| Error::config("no filter has no features"))?;
     let shown: Vec<Design> = [best].into_iter().chain(other).collect();
-    write_new(args.svg.as_deref(), || chart(&shown).to_svg())?;
+    svg.map_or(Ok(()), |svg| svg.write(&chart(&shown).to_svg()))?;
     if args.toml {
         return print(toml(&best, &wish).as_bytes());
     }

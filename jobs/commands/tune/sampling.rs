@@ -7,7 +7,7 @@ use alike::config::{Config, Fold};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, size_name};
 use alike::flow::Part;
-use alike::lexicon::{ONLY_SURVEY, Survey, refuse_existing};
+use alike::lexicon::{ONLY_SURVEY, Survey};
 use alike::output::Chart;
 use alike::printable::counted;
 use alike::progress::Progress;
@@ -25,7 +25,8 @@ use crate::session::run_folder::RunFolder;
 use crate::session::watched::watched;
 use crate::terminal::data::object::print_rows;
 use crate::terminal::data::table::TextTable;
-use crate::terminal::stdout::{OutputLines, print, write_new};
+use crate::terminal::new_file::NewFile;
+use crate::terminal::stdout::{OutputLines, print};
 
 /// Pairs of a group below which its measures are chance.
 const FEW: u64 = 30;
@@ -49,11 +50,9 @@ struct SamplingReport {
 pub(super) fn run(args: &SamplingArgs) -> Result<ExitCode> {
     let machine = Machine::new(&args.machine)?;
     let wish = wish(args)?;
-    if let Some(svg) = &args.svg {
-        refuse_existing(svg)?;
-    }
+    let svg = NewFile::if_named("--svg", args.svg.as_ref())?;
     let told = watched(&args.talk, |progress| measure(args, wish, machine, progress))?;
-    write_new(args.svg.as_deref(), || chart(&told).to_svg())?;
+    svg.map_or(Ok(()), |svg| svg.write(&chart(&told).to_svg()))?;
     if args.toml {
         return print(toml(&told).as_bytes());
     }

@@ -1,5 +1,6 @@
 //! `alike tune threshold`: n-gram and threshold, from labels or from the gap in the distribution of resemblances.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -69,8 +70,8 @@ impl ThresholdGoal {
         }
         let fold = asked_fold(&args.fold)?.unwrap_or_default();
         let of = |tokens: Tokens, sizes: &[usize]| -> Vec<Text> {
-            let sizes = sizes.iter().filter(|ngram| **ngram > 0);
-            sizes.map(|ngram| Text { tokens, ngram: *ngram, fold, ..Text::default() }).collect()
+            let sizes: BTreeSet<usize> = sizes.iter().copied().filter(|ngram| *ngram > 0).collect();
+            sizes.into_iter().map(|ngram| Text { tokens, ngram, fold, ..Text::default() }).collect()
         };
         let texts = [of(Tokens::Words, &args.words), of(Tokens::Chars, &args.chars)].concat();
         if texts.is_empty() {
@@ -214,7 +215,8 @@ fn shingles(
                 MeasuredShingle::labelled(text, &sweep)
             }
             Labelled::Whole(pairs) => {
-                MeasuredShingle::labelled(text, &sweep_joined(&joined(text)?, documents, pairs, *floor)?)
+                let sweep = sweep_joined(&joined(text)?, documents, pairs, *floor, progress)?;
+                MeasuredShingle::labelled(text, &sweep)
             }
             Labelled::No => {
                 let outcome = joined(text)?;

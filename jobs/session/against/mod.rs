@@ -11,7 +11,7 @@ use alike::flow::{Outcome, ProtectedSet};
 use alike::lexicon::Lexicon;
 use alike::limits::MAX_FILES;
 use alike::progress::Progress;
-use alike::read::{Discovery, FormatHint, Refusal, Refused, Rejected, Source};
+use alike::read::{Discovery, FormatHint, Refusal, Refused, RefusedCount, Source};
 
 use self::same_files::{refuse_same, warn_of_copies, warn_of_loaded};
 use crate::cli::common::{ConfigArgs, RefusalArgs};
@@ -259,21 +259,14 @@ pub(crate) fn refuse_unprotected(refusals: RefusalArgs, outcome: &Outcome) -> Re
             );
             return Err(Error::input(file, what));
         }
-        let refused = Rejected::records(&said);
-        let name = &set.name;
-        let (records, is_too_much) =
-            (count + refused, refusals.max_rejected.is_exceeded(refused, count + refused));
-        if let Some(first) = said.first().filter(|_| refusals.strict || is_too_much) {
-            let reason = match refusals.strict {
-                true => format!("--strict allows none; they are of --against {name}"),
-                false => format!(
-                    "of --against {name}: what cannot be read protects nothing; more than {} % is a sign of a wrong field \
-                     (--text-field); --max-rejected allows more",
-                    refusals.max_rejected.0
-                ),
-            };
-            return Err(Error::Refused { rejected: refused, records, reason, first: first.to_string() });
-        }
+        let (name, percent) = (&set.name, refusals.percent());
+        RefusedCount::of(&said).allow(percent, count, || match refusals.strict {
+            true => format!("--strict allows none; they are of --against {name}"),
+            false => format!(
+                "of --against {name}: what cannot be read protects nothing; more than {percent} % is a sign of a wrong field \
+                 (--text-field); --max-rejected allows more"
+            ),
+        })?;
         if count == 0 {
             let what = format!("--against {name}: there are no documents in it; name a set with documents");
             return Err(Error::Config(what));

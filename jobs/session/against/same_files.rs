@@ -102,7 +102,7 @@ pub(super) fn warn_of_loaded(
         copies.extend(loaded.map(|file| (input, file.shown.clone())));
     }
     let so = format!(
-        "which was loaded into {}, which --against protects: of it only documents that are no longer there, or have no word, will be left",
+        "which was loaded into {}, which --against protects: of it documents that are stored as they stand there will be left out",
         printable(&collection.to_string_lossy())
     );
     warn_of(&copies, &so);

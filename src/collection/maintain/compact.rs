@@ -65,6 +65,11 @@ pub fn compact_with(
     writer.snapshot().check_within_reach()?;
     let mut next = writer.next();
     let first = next.next_run;
+    next.retained_from = match how {
+        // Nobody asked for it, so it takes nothing that could be looked at.
+        Compaction::Tiered { .. } => Some(writer.snapshot().manifest().first_kept()),
+        Compaction::Full => next.retained_from.filter(|_| next.retain.is_some()),
+    };
     let merged = match peers {
         Some(peers) if peers.state().is_some() => merge_local_runs(writer, &mut next, how, peers, progress),
         Some(peers) if how == Compaction::Full => merge_together(writer, &mut next, peers, progress),

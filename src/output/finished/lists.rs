@@ -10,10 +10,12 @@ use serde::de::DeserializeOwned;
 use super::document::PlaceInFile;
 use super::folder::FinishedRun;
 use crate::document::DocumentName;
+#[cfg(feature = "parquet")]
+use crate::error::Error;
 use crate::error::Result;
 use crate::progress::Progress;
 #[cfg(feature = "parquet")]
-use crate::read::{RecordRoom, discover, row_objects};
+use crate::read::{Compression, Format, RecordRoom, Source, row_objects};
 use crate::similarity::ReportedScores;
 
 /// Rows read between two looks at whether to stop.
@@ -226,12 +228,10 @@ impl FinishedRun {
     #[cfg(feature = "parquet")]
     fn table<T: DeserializeOwned>(&self, path: &Path, each: &mut dyn FnMut(T) -> Result<()>) -> Result<()> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = path.to_str().ok_or_else(|| self.incomplete(&name))?;
-        for source in discover(&[text.to_owned()], &self.folder)?.sources {
-            row_objects(&source, &RecordRoom::default(), &mut |row, object| {
-                each(serde_json::from_slice(object).map_err(|_| self.damaged(&name, row + 1))?)
-            })?;
-        }
-        Ok(())
+        let bytes = path.metadata().map_err(|e| Error::io(path, "read", e))?.len();
+        let source = Source::new(path.to_path_buf(), Format::Parquet, Compression::None, bytes);
+        row_objects(&source, &RecordRoom::default(), &mut |row, object| {
+            each(serde_json::from_slice(object).map_err(|_| self.damaged(&name, row + 1))?)
+        })
     }
 }

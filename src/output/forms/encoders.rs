@@ -222,6 +222,7 @@ impl Encoder for StretchEncoder<'_> {
             }
         }
         let written = self.shards.write(&self.row);
+        self.row.clear();
         self.row.shrink_to(KEPT);
         written
     }

@@ -34,7 +34,7 @@ impl Written {
     }
 }
 
-/// The shards of one file, or of its parts, which sort as they follow each other.
+/// The shards of one file, or of its parts, which sort by name as they follow each other, up to the 99,999th.
 pub(super) struct ShardNames<'a> {
     folder: &'a Path,
     name: &'a (String, String),

@@ -84,6 +84,11 @@ impl<'a> RecordFilter<'a> {
         self.held
     }
 
+    /// How many of the bytes that are [`held`](RecordFilter::held) are written if nothing follows: then they are the end of a removed record.
+    pub(super) fn rest(&self) -> usize {
+        if self.side == Side::Removed { self.held } else { 0 }
+    }
+
     /// The first removed record that starts at or after `from`.
     fn next_removed(&mut self, from: u64) -> Option<u64> {
         while let [first, rest @ ..] = self.removed {

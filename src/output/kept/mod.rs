@@ -502,7 +502,10 @@ impl KeptWriter<'_> {
             left -= read as u64;
             total += kept as u64;
         }
-        Ok(total)
+        // Nothing follows that could begin a record with them.
+        let last = &buffer[..filter.rest()];
+        output.write_all(last).map_err(|e| Error::io(&self.target(source), "write", e))?;
+        Ok(total + last.len() as u64)
     }
 
     /// Drops the records at `removed` from a source's bytes, which begin at `position`, or all others.

@@ -235,6 +235,42 @@ fn archives_are_written_in_pieces_and_blocks_of_any_size() {
     }
 }
 
+/// The end of a file may be the beginning of a record that never comes: then it belongs to the last one.
+#[test]
+fn an_end_that_may_begin_a_record_is_the_last_ones() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = "From a\n\nfirst\n\n";
+    for end in ["F", "Fro", "From", "Frog", ""] {
+        let last = format!("From b\n\nlast\n\n{end}");
+        for (at, compression) in COMPRESSIONS.into_iter().enumerate() {
+            let name = format!("{end}{at}.mbox");
+            let text = format!("{first}{last}");
+            let source = source(folder.path(), &name, text.as_bytes(), Format::Mbox, compression);
+            for sizes in [CopySizes { piece: 8, block: 1, probe: 1 }, CopySizes::USUAL] {
+                for workers in [1, 2] {
+                    let staging = tempfile::tempdir().expect("a folder");
+                    let removed = [vec![first.len() as u64]];
+                    for (side, expected) in [(Side::Kept, first), (Side::Removed, &*last)] {
+                        let chosen = Chosen { side, removed: &removed, ends: &[None] };
+                        let sources = std::slice::from_ref(&source);
+                        let progress = Progress::default();
+                        write_kept_sized(staging.path(), sources, chosen, alone(workers), &progress, sizes)
+                            .expect("written");
+                        let written =
+                            fs::read(staging.path().join(side.folder()).join(&name)).expect("there");
+                        let written = decompress(&written, compression);
+                        assert_eq!(
+                            String::from_utf8_lossy(&written),
+                            expected,
+                            "{compression:?} {side:?} {sizes:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn untouched_files_are_copied_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -73,6 +73,12 @@ impl CloudStore {
                 builder.with_url(root).with_retry(retry).build().map(|store| Arc::new(store) as _)
             }
             _ => {
+                if let Some(name) = settings.lost_profile() {
+                    let why = format!(
+                        "AWS_PROFILE {name}: there is no such profile in ~/.aws; correct or unset it"
+                    );
+                    return Err(Trouble::Unready(bounded(&why)));
+                }
                 let mut builder = AmazonS3Builder::new().with_client_options(options);
                 for (key, value) in known::<AmazonS3ConfigKey>(settings, "AWS_") {
                     builder = builder.with_config(key, value);

@@ -25,13 +25,24 @@ pub fn configure(variables: impl Iterator<Item = (String, String)>) {
 /// What is known.
 pub(super) fn settings() -> StoreSettings {
     let variables = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    StoreSettings { variables }.with_profile()
+    StoreSettings { variables, lost: None }.with_profile()
 }
 
 /// Names and values.
 pub(super) struct StoreSettings {
     variables: BTreeMap<String, String>,
+    /// The profile that was asked for and is not there.
+    lost: Option<String>,
 }
+
+/// What lets somebody in at stores that speak as S3 does. Part of it is worth nothing, so all of it is of one place.
+const LETS_IN: [(&str, &str); 3] = [
+    ("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
+    ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
+    ("aws_session_token", "AWS_SESSION_TOKEN"),
+];
+/// Where such a store is.
+const IS_AT: [(&str, &str); 2] = [("region", "AWS_REGION"), ("endpoint_url", "AWS_ENDPOINT_URL")];
 
 impl StoreSettings {
     /// The value of a name.
@@ -78,31 +89,42 @@ impl StoreSettings {
         let name = self.get("AWS_PROFILE").unwrap_or("default").to_owned();
         let credentials = self.file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials").unwrap_or_default();
         let config = self.file("AWS_CONFIG_FILE", ".aws/config").unwrap_or_default();
-        let mut found = section(&config, &format!("profile {name}"));
-        found.extend(section(&config, &name));
-        found.extend(section(&credentials, &name));
-        for (key, variable) in [
-            ("aws_access_key_id", "AWS_ACCESS_KEY_ID"),
-            ("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY"),
-            ("aws_session_token", "AWS_SESSION_TOKEN"),
-            ("region", "AWS_REGION"),
-            ("endpoint_url", "AWS_ENDPOINT_URL"),
-        ] {
-            if let Some(value) = found.get(key) {
+        let sections = [(&config, format!("profile {name}")), (&config, name.clone()), (&credentials, name)];
+        let sections: Vec<_> = sections.iter().filter_map(|(text, name)| section(text, name)).collect();
+        if sections.is_empty() {
+            self.lost = self.get("AWS_PROFILE").map(str::to_owned);
+        }
+        let lets_in = sections.iter().rev().find(|section| section.contains_key(LETS_IN[0].0));
+        let lets_in = lets_in.filter(|_| self.get(LETS_IN[0].1).is_none());
+        for (key, variable) in LETS_IN {
+            if let Some(value) = lets_in.and_then(|section| section.get(key)) {
+                self.variables.insert(variable.to_owned(), value.clone());
+            }
+        }
+        for (key, variable) in IS_AT {
+            if let Some(value) = sections.iter().rev().find_map(|section| section.get(key)) {
                 self.variables.entry(variable.to_owned()).or_insert_with(|| value.clone());
             }
         }
         self
     }
+
+    /// The profile that was asked for, if there is none of that name.
+    pub(super) fn lost_profile(&self) -> Option<&str> {
+        self.lost.as_deref()
+    }
 }
 
-/// The keys and values of a section of a file of settings.
-fn section(text: &str, name: &str) -> BTreeMap<String, String> {
-    let (mut inside, mut found) = (false, BTreeMap::new());
-    for line in text.lines().map(str::trim) {
+/// The keys and values of a section of a file of settings, if it has that section.
+fn section(text: &str, name: &str) -> Option<BTreeMap<String, String>> {
+    let (mut inside, mut found) = (false, None);
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
         if let Some(title) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             inside = title.trim() == name;
-        } else if let Some((key, value)) = line.split_once('=').filter(|_| inside && !line.starts_with('#')) {
+            if inside {
+                found.get_or_insert_with(BTreeMap::new);
+            }
+        } else if let (true, Some((key, value)), Some(found)) = (inside, line.split_once('='), &mut found) {
             found.insert(key.trim().to_owned(), value.trim().to_owned());
         }
     }
@@ -115,14 +137,14 @@ mod tests {
 
     fn of(variables: &[(&str, &str)]) -> StoreSettings {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        StoreSettings { variables: variables.collect() }
+        StoreSettings { variables: variables.collect(), lost: None }
     }
 
     #[test]
     fn profiles_fill_in_what_nobody_says() {
         let home = tempfile::tempdir().expect("a folder");
         fs::create_dir(home.path().join(".aws")).expect("created");
-        let credentials = "[default]\naws_access_key_id = one\n[other]\n# aws_access_key_id = none\naws_access_key_id=two\n\
+        let credentials = "[default]\naws_access_key_id = one\n[other]\n# aws_access_key_id = none\n; [default]\naws_access_key_id=two\n\
                            aws_secret_access_key = s=t\n";
         fs::write(home.path().join(".aws/credentials"), credentials).expect("written");
         let config = "[default]\nregion = eu-west-1\n[profile other]\nregion = us-west-2\n";
@@ -136,6 +158,16 @@ mod tests {
         let other = of(&[("HOME", home), ("AWS_PROFILE", "other"), ("AWS_REGION", "said")]).with_profile();
         assert_eq!((other.get("AWS_ACCESS_KEY_ID"), other.get("AWS_REGION")), (Some("two"), Some("said")));
         assert_eq!(other.get("AWS_SECRET_ACCESS_KEY"), Some("s=t"));
+        assert_eq!((other.lost_profile(), plain.lost_profile()), (None, None));
+        assert_eq!(
+            of(&[("HOME", home), ("AWS_PROFILE", "gone")]).with_profile().lost_profile(),
+            Some("gone")
+        );
+        // A key of one place and the secret of another let nobody in.
+        let mine = [("HOME", home), ("AWS_ACCESS_KEY_ID", "mine"), ("AWS_PROFILE", "other")];
+        let mine = of(&mine).with_profile();
+        assert_eq!((mine.get("AWS_ACCESS_KEY_ID"), mine.get("AWS_SECRET_ACCESS_KEY")), (Some("mine"), None));
+        assert_eq!(mine.get("AWS_REGION"), Some("us-west-2"));
         let said = of(&[("HOME", home), ("AWS_ACCESS_KEY_ID", "mine")]).with_profile();
         assert_eq!((said.get("AWS_ACCESS_KEY_ID"), said.get("AWS_SECRET_ACCESS_KEY")), (Some("mine"), None));
     }

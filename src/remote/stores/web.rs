@@ -68,7 +68,9 @@ impl WebStore {
         let mut attempt = 0;
         loop {
             let from = range.start + bytes.len() as u64;
-            match self.get_more(url, state, from..range.end, &mut bytes).await {
+            // A request that fails has been tried as often as it may be.
+            let answer = self.ask_for(url, state, from..range.end).await?;
+            match receive(answer, range.end - from, &mut bytes).await {
                 Err(Trouble::Failed(_)) if attempt + 1 < self.attempts => {
                     tokio::time::sleep(pause(attempt, None)).await;
                     attempt += 1;
@@ -78,18 +80,13 @@ impl WebStore {
         }
     }
 
-    async fn get_more(
-        &self,
-        url: &str,
-        state: &ObjectState,
-        range: Range<u64>,
-        bytes: &mut Vec<u8>,
-    ) -> Outcome<()> {
+    /// The answer that has the bytes of a range in its body.
+    async fn ask_for(&self, url: &str, state: &ObjectState, range: Range<u64>) -> Outcome<Response> {
         let mut headers = vec![(RANGE.as_str(), format!("bytes={}-{}", range.start, range.end - 1))];
         // One that is weak is equal to none.
         let strong = state.version.as_ref().filter(|version| version.starts_with('"'));
         headers.extend(strong.map(|version| (IF_MATCH.as_str(), version.clone())));
-        let mut answer = self.send(Method::GET, url, &headers).await?;
+        let answer = self.send(Method::GET, url, &headers).await?;
         let is_all = answer.status() == StatusCode::OK && range == (0..state.bytes);
         match part(&answer) {
             Some((start, bytes)) if start == range.start && bytes == state.bytes => {}
@@ -100,19 +97,7 @@ impl WebStore {
         if state.version.is_some() && version(answer.headers()) != state.version {
             return Err(Trouble::Changed);
         }
-        let mut left = range.end - range.start;
-        while left > 0 {
-            let block = answer.chunk().await.map_err(|error| Trouble::failed(&error.without_url()))?;
-            let Some(block) = block else {
-                return Err(Trouble::Failed("the server ended before it had sent all".to_owned()));
-            };
-            if block.len() as u64 > left {
-                return Err(Trouble::Unfit("the server sent more than it was asked for".to_owned()));
-            }
-            bytes.extend_from_slice(&block);
-            left -= block.len() as u64;
-        }
-        Ok(())
+        Ok(answer)
     }
 
     /// Asks, again and again where that may help.
@@ -129,6 +114,13 @@ impl WebStore {
                 request = request.header(*name, value);
             }
             let (trouble, after) = match request.send().await {
+                // That there are no bytes of which a part could be sent says how many there are.
+                Ok(answer)
+                    if answer.status() == StatusCode::RANGE_NOT_SATISFIABLE
+                        && part(&answer) == Some(NOTHING) =>
+                {
+                    return Ok(answer);
+                }
                 Ok(answer) => match judge(answer.status(), self.attempts) {
                     None => return Ok(answer),
                     Some(trouble) => (trouble, answer.headers().get(RETRY_AFTER).cloned()),
@@ -145,6 +137,22 @@ impl WebStore {
             tokio::time::sleep(pause(attempt - 1, after.as_ref())).await;
         }
     }
+}
+
+/// Appends the bytes of a body, of which `left` are to come.
+async fn receive(mut answer: Response, mut left: u64, bytes: &mut Vec<u8>) -> Outcome<()> {
+    while left > 0 {
+        let block = answer.chunk().await.map_err(|error| Trouble::failed(&error.without_url()))?;
+        let Some(block) = block else {
+            return Err(Trouble::Failed("the server ended before it had sent all".to_owned()));
+        };
+        if block.len() as u64 > left {
+            return Err(Trouble::Unfit("the server sent more than it was asked for".to_owned()));
+        }
+        bytes.extend_from_slice(&block);
+        left -= block.len() as u64;
+    }
+    Ok(())
 }
 
 /// What a status means, if it is not success.
@@ -167,10 +175,16 @@ fn pause(failures: u32, after: Option<&HeaderValue>) -> Duration {
     said.unwrap_or(PAUSE.0 * 2u32.saturating_pow(failures.min(20))).min(PAUSE.1)
 }
 
+/// The [`part`] of an object without a byte.
+const NOTHING: (u64, u64) = (0, 0);
+
 /// The first byte of the part that an answer is, and the bytes of the whole.
 fn part(answer: &Response) -> Option<(u64, u64)> {
     let range = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?.strip_prefix("bytes ")?;
     let (range, whole) = range.split_once('/')?;
+    if (range, whole) == ("*", "0") {
+        return Some(NOTHING);
+    }
     let (start, _) = range.split_once('-')?;
     Some((start.parse().ok()?, whole.parse().ok()?))
 }

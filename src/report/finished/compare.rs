@@ -10,6 +10,7 @@ use crate::collection::{
 use crate::config::{Criterion, Keep};
 use crate::error::Result;
 use crate::output::{Decided, FinishedDocument};
+use crate::printable::printable;
 use crate::read::Value;
 use crate::sketcher::Sketcher;
 
@@ -45,7 +46,9 @@ impl FinishedQuestions<'_> {
         if let Some((lost, why)) =
             [a, b].into_iter().find_map(|document| Some((document, document.place.at.gone()?)))
         {
-            step.texts = Some(Comparison::Missing { why: format!("the text of {:?}: {why}", lost.name()) });
+            step.texts = Some(Comparison::Missing {
+                why: format!("the text of {}: {why}", printable(&lost.name().to_string())),
+            });
         }
         if let Some((first, second)) = texts.filter(|_| words) {
             step.relation = Some(word_relation(first, second, self.run().config.text.fold));

@@ -56,7 +56,7 @@ impl FinishedQuestions<'_> {
                 room = room.checked_sub(words.len()).ok_or_else(too_long)?;
                 sets.push(words.to_vec());
             }
-            rows.push((place, document.name().to_string()));
+            rows.push((place, document.name().into_owned()));
         }
         WholeCluster { sets, documents: rows }.divided(&config, self.progress)
     }

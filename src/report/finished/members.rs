@@ -11,6 +11,7 @@ use crate::collection::{
 use crate::document::DocumentName;
 use crate::error::{Error, Result};
 use crate::output::{FinishedDocument, FinishedMember};
+use crate::printable::printable;
 use crate::progress::Progress;
 use crate::similarity::ReportedScores;
 
@@ -205,7 +206,7 @@ impl ClusterMembers {
         let text = |member: &MemberView| -> Result<std::result::Result<String, String>> {
             let found = snapshot.text_of(&member.document.id, progress)?;
             let found = found.unwrap_or_else(|| Err("there is no such document".to_owned()));
-            Ok(found.map_err(|why| format!("the text of {:?}: {why}", member.document.id)))
+            Ok(found.map_err(|why| format!("the text of {}: {why}", printable(&member.document.id))))
         };
         let first = text(&leader)?;
         let mut members = Vec::new();

@@ -102,6 +102,11 @@ fn spellings_that_are_one_with_marks() {
                 "\u{395}\u{3BB}\u{3BB}\u{3B1}\u{3B4}\u{3B1} \u{3B1}\u{3C1}\u{3C7}\u{3B7}",
             ),
             (
+                "Greek iota subscripts",
+                "\u{3C4}\u{1FF7} \u{3BB}\u{3CC}\u{3B3}\u{1FF3} \u{1FBC}\u{3B4}\u{3C9} a\u{345}",
+                "\u{3C4}\u{3C9} \u{3BB}\u{3BF}\u{3B3}\u{3C9} \u{3B1}\u{3B4}\u{3C9} a",
+            ),
+            (
                 "Russian stress",
                 "\u{437}\u{430}\u{301}\u{43C}\u{43E}\u{43A}",
                 "\u{437}\u{430}\u{43C}\u{43E}\u{43A}",

@@ -51,8 +51,8 @@ pub(crate) fn canonical(text: &str, fold: Fold) -> Vec<char> {
         let decomposed: String = visible.nfd().collect();
         return UniCase::unicode(decomposed).to_folded_case().nfc().collect();
     }
-    let folded = UniCase::unicode(decomposed(&visible)).to_folded_case();
-    let spelt: String = decomposed(&folded).chars().filter_map(|c| written(c, fold)).collect();
+    let folded = UniCase::unicode(decomposed(&visible, fold)).to_folded_case();
+    let spelt: String = decomposed(&folded, fold).chars().filter_map(|c| written(c, fold)).collect();
     let (mut settled, mut starter): (Vec<char>, char) = (Vec::new(), ' ');
     for c in spelt.nfd() {
         if canonical_combining_class(c) == 0 {
@@ -91,9 +91,9 @@ fn visible(text: &str, fold: Fold) -> String {
 }
 
 /// The compatibility decomposition of a text, its marks in order.
-fn decomposed(text: &str) -> String {
+fn decomposed(text: &str, fold: Fold) -> String {
     let mut decomposed = String::new();
-    text.chars().for_each(|c| decompose(c, |d| decomposed.push(d)));
+    text.chars().for_each(|c| decompose(c, fold, |d| decomposed.push(d)));
     decomposed.nfd().collect()
 }
 

@@ -28,7 +28,12 @@ impl Manifest {
     /// Says which commits stay once this one is published after `last`, and leaves out change logs of those before, if the
     /// collection says how many stay. That of the first one stays: it tells when that was made.
     pub(in crate::collection) fn slide(&mut self, last: &Manifest) {
-        let Some(retain) = self.retain else { return };
+        let Some(retain) = self.retain else {
+            // Only a merge of runs says more: the state before the last change is still there after it.
+            let changes = self.changes.last().is_some_and(|log| log.commit == self.commit);
+            self.retained_from = self.retained_from.filter(|_| !changes);
+            return;
+        };
         let most = (self.commit + 1).saturating_sub(MAX_RETAINED);
         let wanted = first_wanted(retain, &self.changes).max(most).min(last.commit);
         // What is gone does not come back, whatever is wanted now.
@@ -125,6 +130,22 @@ mod tests {
         let logs: Vec<(u64, u64)> = (2..=3000).map(|commit| (commit, 1)).collect();
         let (first, logs, _) = slid(Retain::Days(30), &logs, 3000, Some(1));
         assert_eq!((first, logs.len() as u64), (3001 - MAX_RETAINED, MAX_RETAINED));
+    }
+
+    #[test]
+    fn a_merge_takes_no_commit_that_could_be_looked_at() {
+        let slid = |commit, changes: &[u64], from| {
+            let last = Manifest { commit: commit - 1, ..Manifest::first(7, Config::default(), false) };
+            let changes = changes.iter().map(|commit| entry(*commit, None)).collect();
+            let mut next = Manifest { commit, changes, retained_from: from, ..last.clone() };
+            next.slide(&last);
+            next.first_kept()
+        };
+        // Commit 9 is a load, 10 a merge after it, 11 another one, and 12 a load.
+        assert_eq!(slid(9, &[8, 9], None), 8);
+        assert_eq!(slid(10, &[8, 9], Some(8)), 8);
+        assert_eq!(slid(11, &[8, 9], Some(8)), 8);
+        assert_eq!(slid(12, &[8, 9, 12], Some(8)), 11);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::contents::{Content, TouchedContents};
 use super::span::span;
-use super::{MEMBER, Settling};
+use super::{MEMBER, Settling, TOUCHED};
 use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::measure::Measuring;
 use crate::collection::load::parts::{Recollide, parts, search};
@@ -68,6 +68,7 @@ impl Settling<'_> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.extend(links.chain(copied).chain(hot_members).filter(|content| *content != NO_DOC));
         self.contents = TouchedContents::new(touched, base);
+        self.hold(self.contents.rows().len(), TOUCHED)?;
         let rows = self.contents.stored_mut();
         let stored: Vec<u64> = rows.iter().map(|(content, _)| u64::from(*content)).collect();
         let mut found = 0;
@@ -215,6 +216,7 @@ impl Settling<'_> {
             let members = members.collect();
             links.append(&mut span(members, run.documents.catalogue.base(), &mut forest, &mut measuring)?);
         }
+        self.delta.links.reserve_exact(2 * links.len());
         links.into_iter().for_each(|(a, b, shared)| self.link(a, b, shared));
         let mut by_root: Vec<(u32, Node)> =
             (0..).zip(&nodes).map(|(at, node)| (forest.find(at), *node)).collect();

@@ -82,8 +82,10 @@ pub(in crate::collection) const CHANGE: usize = size_of::<Change>()
     + size_of::<(Document, String, String)>()
     + 2 * (size_of::<((Doc, u128), bool)>() + 2 * size_of::<(Doc, Content)>())
     + 128;
-/// Bytes of a link, or of a member of a hot group, which leads to one: both ways, sorted, and its two ends.
-const LINK: usize = 3 * size_of::<((Doc, Doc), u32)>() + 4 * size_of::<(Doc, Content)>();
+/// Bytes of a link, or of a member of a hot group, which leads to one: both ways, as these are sorted, and its two ends.
+const LINK: usize = 4 * size_of::<((Doc, Doc), u32)>() + 2 * size_of::<Doc>();
+/// Bytes of a content that the load touches or links to: its row, its node, and its place among all.
+const TOUCHED: usize = 2 * size_of::<(Doc, Content)>() + 4 * size_of::<u32>();
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 

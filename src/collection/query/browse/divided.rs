@@ -12,7 +12,7 @@ use crate::collection::tables::member::{Member, keep_order};
 use crate::collection::tables::sets::each_set;
 use crate::components::Forest;
 use crate::config::{Clustering, Config};
-use crate::document::Doc;
+use crate::document::{Doc, DocumentName};
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::similarity::AcceptanceRule;
@@ -41,9 +41,9 @@ pub struct ClusterPart {
     /// Its documents.
     pub size: u64,
     /// The one that would stand for them.
-    pub representative: String,
+    pub representative: DocumentName<'static>,
     /// All of them, ascending by id.
-    pub members: Vec<String>,
+    pub members: Vec<DocumentName<'static>>,
 }
 
 /// Whether clusters of a configuration can be taken apart. Where all that links connect is one, parts at a higher threshold are those that
@@ -58,7 +58,7 @@ pub struct WholeCluster {
     /// The sets of distinct texts, in the order in which their documents are kept.
     pub sets: Vec<Vec<u64>>,
     /// Each document, in that order: which text it has, and its name.
-    pub documents: Vec<(usize, String)>,
+    pub documents: Vec<(usize, DocumentName<'static>)>,
 }
 
 impl WholeCluster {
@@ -85,11 +85,11 @@ impl WholeCluster {
             Clustering::Transitive => connected(&self.sets, rule, progress)?,
             Clustering::Guarantee => represented(&self.sets, rule, progress)?,
         };
-        let mut parts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        let mut parts: BTreeMap<usize, Vec<DocumentName>> = BTreeMap::new();
         for (text, name) in self.documents {
             parts.entry(first[text]).or_default().push(name);
         }
-        let part = |mut members: Vec<String>| {
+        let part = |mut members: Vec<DocumentName<'static>>| {
             let representative = members[0].clone();
             members.sort_unstable();
             ClusterPart { size: members.len() as u64, representative, members }
@@ -174,7 +174,7 @@ impl Snapshot {
             sets[wanted[at].1] = set.to_vec();
             Ok(())
         })?;
-        let document = |member: Member| (places[&member.document.content], member.name);
+        let document = |member: Member| (places[&member.document.content], member.name.into());
         WholeCluster { sets, documents: members.into_iter().map(document).collect() }
             .divided(&config, progress)
     }

@@ -31,6 +31,7 @@ use crate::collection::tables::sources::sources;
 use crate::config::{Clustering, Fold, Keep};
 use crate::document::{Doc, DocumentName, NO_DOC, Position};
 use crate::error::{Error, Result};
+use crate::printable::printable;
 use crate::progress::Progress;
 use crate::similarity::{AcceptanceRule, Kind, Relation, ReportedScores};
 
@@ -454,8 +455,12 @@ impl<'a> Explaining<'a> {
                 step.relation = Some(relation);
                 Comparison::Words(word_diff(&first, &second))
             }
-            (Err(why), _) => Comparison::Missing { why: format!("the text of {:?}: {why}", a.name) },
-            (_, Err(why)) => Comparison::Missing { why: format!("the text of {:?}: {why}", b.name) },
+            (Err(why), _) => {
+                Comparison::Missing { why: format!("the text of {}: {why}", printable(&a.name)) }
+            }
+            (_, Err(why)) => {
+                Comparison::Missing { why: format!("the text of {}: {why}", printable(&b.name)) }
+            }
         });
         Ok(())
     }
