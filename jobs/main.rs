@@ -37,6 +37,8 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::from(WRONG_USE) } else { ExitCode::SUCCESS };
         }
     };
+    #[cfg(feature = "parquet")]
+    quiet_refusals();
     // Where that cannot be asked for, a file beyond a limit of the system ends the program.
     let _ = beyond_limits_is_an_error();
     choose_colours(line.color);
@@ -50,4 +52,15 @@ fn main() -> ExitCode {
         let _ = writeln!(io::stderr().lock(), "alike: error: {}", message(&error));
         ExitCode::from(exit_code(&error))
     })
+}
+
+/// Leaves a panic untold that only says why rows are refused.
+#[cfg(feature = "parquet")]
+fn quiet_refusals() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !alike::read::refuses_panics() {
+            usual(info);
+        }
+    }));
 }

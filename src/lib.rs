@@ -257,6 +257,7 @@
 //! - `read/payload/charset.rs` - character sets
 //! - `read/payload/headers.rs` - header lines of HTTP, WARC and mail
 //! - `read/payload/html.rs` - HTML to its text
+//! - `read/payload/markup_reader.rs` - markup on its way to the tokenizer, whose stack has an end
 //! - `read/payload/quotation.rs` - quotations of a page
 //! - `read/payload/main_text.rs` - the main text of a page
 //! - `read/payload/zip_head.rs` - what a package is by its beginning

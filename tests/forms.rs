@@ -490,6 +490,15 @@ fn parts_are_about_as_large_as_asked_for_and_together_the_whole() {
     dir.dedup("warc --shard-size 1k --out no").code(3).says("add --to jsonl, or leave --shard-size out");
     dir.dedup("jsonl --shard-size 7 --out no").code(2).says("less than 1024");
     alike_in_all(&dir, "jsonl csv mbox text --shard-size 2k --write-removed", &[(1, 3), (2, 2)]);
+    // Rows that end as those of old spreadsheets do stay as they are.
+    let row = |at: usize| format!("{at},\"{}\"\r", words(at * 100, 40));
+    let table = format!("id,text\r{}", (0..60).map(row).collect::<String>());
+    dir.write("returns.csv", &table);
+    dir.dedup("returns.csv --shard-size 4k --out returns -q").ok();
+    let parts = Output::read(&dir.join("returns")).kept;
+    let rows: String =
+        parts.values().map(|part| std::str::from_utf8(part).unwrap().strip_prefix("id,text\r").unwrap()).collect();
+    assert!(parts.len() > 2 && format!("id,text\r{rows}") == table);
 }
 
 /// The text of the one file of an output.

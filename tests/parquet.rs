@@ -485,6 +485,45 @@ fn a_summary_of_other_files_is_no_input() {
         .says("name these");
 }
 
+/// A footer names encodings of which its pages need have none: whatever it says, rows are read and written again.
+#[test]
+fn a_footer_may_name_any_encoding() {
+    let dir = Dir::new();
+    let mut rows = rows(60);
+    rows.extend(rows.clone());
+    let file = Made::plain(&[20]).file(&rows);
+    let (_, metadata) = read_back(&file);
+    dir.write("plain/a.parquet", &file);
+    let want = dir.output("plain", "want");
+    assert!(!want.duplicates.is_empty());
+    let footer = u32::from_le_bytes(file[file.len() - 8..][..4].try_into().unwrap()) as usize;
+    for encoding in [
+        Encoding::DELTA_BINARY_PACKED,
+        Encoding::DELTA_LENGTH_BYTE_ARRAY,
+        Encoding::DELTA_BYTE_ARRAY,
+        Encoding::BYTE_STREAM_SPLIT,
+        Encoding::RLE,
+    ] {
+        let named = |group: &RowGroupMetaData| {
+            let chunks = group.columns().iter().map(|chunk| {
+                let encodings = vec![Encoding::PLAIN, encoding];
+                chunk.clone().into_builder().set_encodings(encodings).build().unwrap()
+            });
+            group.clone().into_builder().set_column_metadata(chunks.collect()).build().unwrap()
+        };
+        let groups = metadata.row_groups().iter().map(named).collect();
+        let named = ParquetMetaData::new(metadata.file_metadata().clone(), groups);
+        let mut bytes = file[..file.len() - 8 - footer].to_vec();
+        ParquetMetaDataWriter::new_with_tracked(TrackedWrite::new(&mut bytes), &named).finish().unwrap();
+        let folder = format!("{encoding}");
+        dir.write(&format!("{folder}/a.parquet"), &bytes);
+        let found = dir.output(&folder, &format!("out-{folder}"));
+        assert_eq!(formless(&found.duplicates), formless(&want.duplicates), "{encoding}");
+        let kept = |found: &Output| read_back(&found.kept["a.parquet"]).0;
+        assert!(kept(&found) == kept(&want), "{encoding}");
+    }
+}
+
 /// The files in a folder of an output, in order.
 fn files(dir: &Dir, folder: &str) -> Vec<(String, Vec<u8>)> {
     let names = fs::read_dir(dir.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());

@@ -203,6 +203,24 @@ fn what_would_go_is_what_goes() {
     assert_eq!(part["thresholds"].as_array().unwrap().len(), 5);
 }
 
+/// The places of a table are rows, and what is measured of it is told in bytes.
+#[cfg(feature = "parquet")]
+#[test]
+fn of_a_table_all_is_measured_that_is_all_of_a_file() {
+    let dir = Dir::new();
+    write(&dir, &corpus());
+    dir.dedup("in.jsonl --keep-per-cluster 1000 --to parquet --out table -q").ok();
+    let told = |input: &str| -> Value {
+        let ran = dir.alike(&format!("tune sample {input} -q --threshold 0.7"), None).ok();
+        jsonl(ran.stdout.as_bytes()).remove(0)
+    };
+    let (table, lines) = (told("table/kept/in.parquet"), told("in.jsonl"));
+    assert_eq!((&table["whole"], &table["measured_bytes"]), (&true.into(), &table["bytes"]));
+    let counts =
+        |told: &Value| ["removed", "removed_of_all", "pairs"].map(|of| told["thresholds"][0][of].clone());
+    assert_eq!(counts(&table), counts(&lines));
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let dir = Dir::new();

@@ -275,7 +275,12 @@ pub(super) trait Parser {
         raw.len() as u64
     }
 
-    /// The record that `raw` is, number `line` of its unit. A byte order mark is no part of it.
+    /// Whether a byte order mark says something to it.
+    fn takes_mark(&self) -> bool {
+        false
+    }
+
+    /// The record that `raw` is, number `line` of its unit. A byte order mark is no part of it, unless the parser takes it.
     ///
     /// # Errors
     /// The refusal of what is no record.

@@ -44,7 +44,7 @@ pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numberi
 pub use formats::{
     ArrowSource, ArrowTable, BatchFate, CARRIED_SCHEMA, CarriedField, ColumnBatch, ColumnMemory, ColumnRows,
     FileRange, LeafCells, LeafValues, ParquetSource, PutBatch, StoredDictionary, carried_fields,
-    carried_with, row_objects, undecodable_rows, unfit_objects, unfit_rows,
+    carried_with, refuses_panics, row_objects, undecodable_rows, unfit_objects, unfit_rows,
 };
 pub use formats::{MemberFate, NewContent, ZipSource, rewrite_tar, text_member};
 #[cfg(feature = "pdf")]

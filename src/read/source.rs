@@ -381,6 +381,12 @@ impl Extent {
         let to = if file == self.to.0 { self.to.1 } else { length };
         if file < self.from.0 || file > self.to.0 { 0..0 } else { from.min(length)..to.min(length) }
     }
+
+    /// The bytes on disk that stand for the part of a source that is in it.
+    pub fn bytes_of(&self, file: u32, source: &Source) -> u64 {
+        let places = self.of(file, source);
+        source.bytes_before(places.end) - source.bytes_before(places.start)
+    }
 }
 
 #[cfg(test)]

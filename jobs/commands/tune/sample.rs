@@ -120,8 +120,7 @@ fn measure(
 
 /// Bytes of the inputs that are in a part of them, as they lie on disk.
 fn measured_bytes(sources: &[Source], extent: Extent) -> u64 {
-    let of = |(file, source)| extent.of(file, source);
-    (0..).zip(sources).map(of).map(|range| range.end - range.start).sum()
+    (0..).zip(sources).map(|(file, source)| extent.bytes_of(file, source)).sum()
 }
 
 /// For people.

@@ -74,7 +74,11 @@ fn of_column(
         // Levels are runs, too: only of truths do runs tell how values are encoded.
         Type::BOOLEAN if newer && has(Encoding::RLE) && !has(Encoding::PLAIN) => Encoding::RLE,
         Type::BOOLEAN => Encoding::PLAIN,
-        _ => ENCODINGS.into_iter().find(|encoding| has(*encoding)).unwrap_or(Encoding::PLAIN),
+        kind => {
+            // A footer may name encodings that no page has, and values of the kind cannot.
+            let fit = |encoding: &Encoding| has(*encoding) && suits(*encoding, kind);
+            ENCODINGS.into_iter().find(fit).unwrap_or(Encoding::PLAIN)
+        }
     };
     let statistics = match (chunk.column_index_range(), chunk.statistics()) {
         (Some(_), _) => EnabledStatistics::Page,
@@ -104,6 +108,21 @@ fn of_column(
             .set_column_bloom_filter_enabled(path(), true)
             .set_column_bloom_filter_max_ndv(path(), rows),
         None => properties,
+    }
+}
+
+/// Whether values of a kind can be encoded so: the table of the format, as far as columns are written so.
+/// (<https://parquet.apache.org/docs/file-format/data-pages/encodings/>)
+fn suits(encoding: Encoding, kind: Type) -> bool {
+    match encoding {
+        Encoding::DELTA_BINARY_PACKED => matches!(kind, Type::INT32 | Type::INT64),
+        Encoding::DELTA_LENGTH_BYTE_ARRAY => kind == Type::BYTE_ARRAY,
+        Encoding::DELTA_BYTE_ARRAY => matches!(kind, Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY),
+        Encoding::BYTE_STREAM_SPLIT => matches!(
+            kind,
+            Type::INT32 | Type::INT64 | Type::FLOAT | Type::DOUBLE | Type::FIXED_LEN_BYTE_ARRAY
+        ),
+        _ => true,
     }
 }
 

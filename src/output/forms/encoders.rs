@@ -164,6 +164,8 @@ impl Encoder for TextEncoder<'_> {
 pub(super) struct StretchEncoder<'a> {
     shards: Shards<'a>,
     delimiter: Delimiter,
+    /// Whether a carriage return ends a record, too, as it ends a row of a table.
+    returns: bool,
     /// The fields more that rows have, if they do.
     columns: Option<NoteColumns>,
     row: Vec<u8>,
@@ -171,7 +173,7 @@ pub(super) struct StretchEncoder<'a> {
 
 impl<'a> StretchEncoder<'a> {
     pub(super) fn new(shards: Shards<'a>, columns: Option<NoteColumns>) -> StretchEncoder<'a> {
-        StretchEncoder { shards, delimiter: Delimiter::COMMA, columns, row: Vec::new() }
+        StretchEncoder { shards, delimiter: Delimiter::COMMA, returns: false, columns, row: Vec::new() }
     }
 
     /// Writes a row with more fields behind its own, before its line end.
@@ -196,7 +198,7 @@ fn quoted(field: &str, delimiter: Delimiter) -> String {
 impl Encoder for StretchEncoder<'_> {
     fn begin(&mut self, source: &Source) -> Result<()> {
         if let Format::Csv { delimiter } = source.format {
-            self.delimiter = delimiter;
+            (self.delimiter, self.returns) = (delimiter, true);
         }
         let header = file_header(source).map_err(|e| Error::io(&source.path, "read", e))?;
         self.shards.header = header;
@@ -216,7 +218,7 @@ impl Encoder for StretchEncoder<'_> {
                 self.row.clear();
                 self.row.extend_from_slice(raw);
                 // The last record of a file may be without its line end, and others follow it here.
-                if !raw.ends_with(b"\n") {
+                if !(raw.ends_with(b"\n") || self.returns && raw.ends_with(b"\r")) {
                     self.row.push(b'\n');
                 }
             }

@@ -88,6 +88,11 @@ impl PageParser {
 }
 
 impl Parser for PageParser {
+    /// It decides the character set, whatever the page says.
+    fn takes_mark(&self) -> bool {
+        true
+    }
+
     fn rest(&mut self) {
         self.text = String::new();
     }

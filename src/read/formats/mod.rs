@@ -60,7 +60,9 @@ use mediawiki::MediaWiki;
 #[cfg(feature = "office")]
 use office::Office;
 #[cfg(feature = "parquet")]
-pub use parquet::{ColumnBatch, ColumnMemory, ColumnRows, FileRange, ParquetSource, StoredDictionary};
+pub use parquet::{
+    ColumnBatch, ColumnMemory, ColumnRows, FileRange, ParquetSource, StoredDictionary, refuses_panics,
+};
 #[cfg(feature = "pdf")]
 pub use pdf::{PdfFault, PdfProgram, PdfText, read_pdf_answer, read_pdfs_with, serve_pdfs};
 #[cfg(feature = "parquet")]

@@ -57,7 +57,8 @@ impl Whole {
             return self.numbers.too_long(0, length, sink);
         }
         let position = self.numbers.position(0);
-        match self.parser.record(position, 1, &bytes[bom..]) {
+        let taken = if self.parser.takes_mark() { bytes } else { &bytes[bom..] };
+        match self.parser.record(position, 1, taken) {
             Ok(record) => {
                 self.numbers.count += 1;
                 let id = record.id.clone().or(self.name.as_deref().map(Into::into));

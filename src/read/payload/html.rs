@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 
+use html5gum::Span;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
-use html5gum::{Span, Tokenizer};
 use memchr::memmem;
 
 use super::charset::utf_16_of_markup;
 use super::main_text::MainBlocks;
+use super::markup_reader::tokens;
 use super::quotation::Quotation;
 use crate::read::BOM;
 use crate::read::field::Fields;
@@ -158,8 +159,8 @@ impl ShownText {
                 None
             });
         emitter.naively_switch_states(!xhtml);
-        // Reading a string never fails.
-        let _ = Tokenizer::new_with_emitter(markup, emitter).finish();
+        // No event is a token, so the first one is behind the end.
+        let None::<Infallible> = tokens(markup, emitter).next();
         if let Some(mut main) = main {
             if apart.depth > 0 {
                 main.pass(text);
@@ -187,7 +188,7 @@ pub(super) fn html_title(markup: &str) -> Option<String> {
         None
     });
     emitter.naively_switch_states(true);
-    let ended = Tokenizer::new_with_emitter(markup, emitter).next().is_some();
+    let ended = tokens(markup, emitter).next().is_some();
     Some(title.trim().to_owned()).filter(|title| ended && !title.is_empty())
 }
 

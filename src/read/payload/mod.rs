@@ -5,6 +5,7 @@ mod headers;
 mod html;
 mod http;
 mod main_text;
+mod markup_reader;
 mod quotation;
 mod zip_head;
 

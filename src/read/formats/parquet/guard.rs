@@ -1,5 +1,6 @@
 //! The boundary to the crate that decodes.
 
+use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -10,11 +11,23 @@ use super::thrift::damaged;
 use crate::error::Error;
 use crate::read::windowed::carries;
 
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread is caught, and becomes the reason why rows are refused: then a hook for panics has nothing to tell.
+pub fn refuses_panics() -> bool {
+    GUARDED.get()
+}
+
 /// Does what the crate for Parquet does with bytes that nobody has vouched for. It means to give an error for whatever is
 /// wrong with them, and mostly does; where it indexes or asserts instead, that is an error of the file here, too. What it
 /// worked on is given up afterwards, so no broken state is seen.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
         Err(damaged(format!("what is there makes no sense ({said})")))

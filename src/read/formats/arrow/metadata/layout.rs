@@ -267,6 +267,9 @@ impl ArrowLayout {
                     _ => Err(damaged(format!("{} bytes behind the end of the stream", behind - 8))),
                 };
             };
+            if !head.bytes.starts_with(&CONTINUATION) {
+                return Err(damaged("a message that does not begin as those of a stream do"));
+            }
             let (brings, body) = head.brings()?;
             let block = MessagePlace { at: self.end, metadata: head.bytes.len() as u64, body };
             // The rows of a batch that is cut off are known, and refused by their number.
