@@ -401,7 +401,7 @@ fn clusters_are_shown_member_by_member() {
         "{table}"
     );
     dir.alike("show out 100000", None).code(2).says("no cluster 100000");
-    dir.alike("show out x", None).code(2).says("clusters.jsonl");
+    dir.alike("show out x", None).code(2).says("list of clusters");
     dir.alike("show c 9.99", None).code(2).says("no cluster 9.99");
     dir.alike("show out 1 --member nobody", None).code(2).says("nobody");
     let separated = dir.alike(&format!("show out {number} --format tsv"), None).ok().stdout;

@@ -496,8 +496,10 @@ fn parts_are_about_as_large_as_asked_for_and_together_the_whole() {
     dir.write("returns.csv", &table);
     dir.dedup("returns.csv --shard-size 4k --out returns -q").ok();
     let parts = Output::read(&dir.join("returns")).kept;
-    let rows: String =
-        parts.values().map(|part| std::str::from_utf8(part).unwrap().strip_prefix("id,text\r").unwrap()).collect();
+    let rows: String = parts
+        .values()
+        .map(|part| std::str::from_utf8(part).unwrap().strip_prefix("id,text\r").unwrap())
+        .collect();
     assert!(parts.len() > 2 && format!("id,text\r{rows}") == table);
 }
 

@@ -1,10 +1,13 @@
 import builtins
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, final
+
+__all__ = ["Rows", "__version__", "resemblance", "shingles", "write_arrow", "write_json_lines"]
 
 __version__: str
 
+@final
 class Rows:
     @staticmethod
     def sent(path: Path, numbered: bool, rows: int, owner: object) -> Rows: ...

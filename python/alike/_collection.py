@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -10,7 +11,7 @@ from typing import IO, Any
 
 from ._data import given, given_as_json, paths_of
 from ._errors import UsageError
-from ._program import Option, flags, rows, run, value
+from ._program import Option, flags, rows, run, value, warn
 from ._work import Folder
 
 
@@ -51,7 +52,8 @@ class Collection:
         >>> archive.load("samples/licences.jsonl", threshold=0.9)["added"]
         327
         """
-        folder = Folder()
+        # The same call again finds what an interrupted one has sent.
+        folder = Folder(str(self.path))
         made = self._made()
         stored = store_text or bool(made and made["store_text"])
         if paths_of(data) is not None or not stored:
@@ -59,12 +61,24 @@ class Collection:
             column = id if id is not None or configured else _field(made, "id_field") or "id"
             loaded = given(data, folder, "rows", text=text or _field(made, "text_field"), id=column, configured=configured)
         else:
-            loaded = given_as_json(data, folder, "rows")
+            names = (text or _field(made, "text_field") or "text", id or _field(made, "id_field") or "id")
+            configured = options.get("config") is not None and made is None
+            columns = (None, None) if configured else names
+            loaded = given_as_json(data, folder, "rows", text=columns[0], id=columns[1])
         how: dict[str, Option] = {"text-field": text, "id-field": id, "store-text": store_text, **options}
         report: dict[str, Any] = value(
             ["load", "--json", *flags(how)], [str(self.path), *loaded.inputs], watched=True, progress=progress
         )
         return report
+
+    def abandon(self) -> None:
+        """Discards what an interrupted load has done. Otherwise the same load again goes on with it, and every other is refused.
+
+        >>> archive = alike.Collection(folder / "abandoned")
+        >>> _ = archive.load("samples/licences.jsonl")
+        >>> archive.abandon()
+        """
+        run(["load", "--abandon"], [str(self.path)]).close()
 
     def delete(self, ids: Iterable[object], **options: Option) -> dict[str, Any]:
         """Deletes documents by their ids, and says what changed.
@@ -96,14 +110,22 @@ class Collection:
         'common/Apache-2.0'
         """
         if isinstance(data, str):
-            with _spooled(data) as text:
-                answers = list(rows(["check", "--input-format=text", *flags(options)], [str(self.path)], given=text))
+            # As a record, so that no text is taken for what it begins like, such as an archive.
+            record = json.dumps(_nested((_field(self._made(), "text_field") or "text").split("."), data))
+            with _spooled(record) as text:
+                answers = list(rows(["check", "--input-format=jsonl", *flags(options)], [str(self.path)], given=text))
             found: list[dict[str, Any]] = answers[0]["resembles"] if answers else []
             return found
         folder = Folder()
-        asked = given(data, folder, "rows", text=_field(self._made(), "text_field"))
+        asked = given(data, folder, "rows", text=_field(self._made(), "text_field"), ids=False)
         command = ["check", *flags(options)]
-        return [row for path in asked.inputs for row in rows(command, [str(self.path), path])]
+        answers = [row for path in asked.inputs for row in rows(command, [str(self.path), path])]
+        if asked.sent is None or len(answers) == asked.rows:
+            return answers
+        warn(f"{asked.rows - len(answers):,} rows have no text, and resemble nothing")
+        by_line = {row["line"]: row for row in answers}
+        nothing: dict[str, Any] = {"id": None, "file": str(asked.sent), "resembles": []}
+        return [by_line.get(line, {**nothing, "line": line}) for line in range(1, asked.rows + 1)]
 
     def changes(self, since: int = 0) -> list[dict[str, Any]]:
         """How clusters changed, commit by commit, after the commit `since`.
@@ -209,7 +231,8 @@ class Collection:
         >>> (archive.export(folder / "clean") / "kept").exists()
         True
         """
-        words = ["export", *flags({"out": os.path.abspath(out)}, own=True), *flags(options)]
+        where = os.fspath(out) if "://" in os.fspath(out) else os.path.abspath(out)
+        words = ["export", *flags({"out": where}, own=True), *flags(options)]
         run(words, [str(self.path)], watched=True).close()
         return Path(out)
 
@@ -251,9 +274,18 @@ def _field(made: dict[str, Any] | None, name: str) -> str | None:
     return field
 
 
+def _nested(path: list[str], value: str) -> dict[str, Any]:
+    """An object in which a value stands at a path."""
+    return {path[0]: value if len(path) == 1 else _nested(path[1:], value)}
+
+
 def _spooled(text: str) -> IO[bytes]:
     """A text as standard input."""
+    try:
+        written = text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"what is given is no text that UTF-8 can hold: {error}") from error
     spool = tempfile.TemporaryFile()
-    spool.write(text.encode())
+    spool.write(written)
     spool.seek(0)
     return spool

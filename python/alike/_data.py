@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,14 +52,17 @@ def given(
     text: str | None = None,
     id: str | None = None,
     within: str | None = None,
-    number: bool = False,
+    number: str | None = None,
     prefix: str | None = None,
+    always: bool = False,
     configured: bool = False,
+    ids: bool = True,
 ) -> Given:
     """Paths as they are; a table is written to a file of the folder.
 
-    With `number`, rows without a column of ids get their numbers for ids; with a `prefix`, all rows do, behind it. If a
-    configuration file may name the columns, the program looks for them.
+    With the name of a column in `number`, rows without a column of ids get their numbers there, behind a `prefix` if there is
+    one, and with `always` all rows do. If a configuration file may name the columns, the program looks for them. Without
+    `ids` nothing is asked of the column of ids.
     """
     for field, what in ((text, "text"), (id, "id"), (within, "within")):
         if field is not None and not isinstance(field, str):
@@ -67,35 +71,51 @@ def given(
     if paths is not None:
         return Given(paths)
     path = folder.path / f"{name}.arrow"
-    unless = None if prefix is not None else "id"
-    counted = NUMBER if id is None and number and not configured else None
+    unless = None if always else id or "id"
     with _told():
-        rows, columns, numbered = write_arrow(_stream(data), path, counted, unless, prefix)
+        rows, columns, numbered = write_arrow(_stream(data), path, number, unless, prefix)
     types = dict(columns)
+    if numbered and number in types:
+        raise UsageError(
+            f"the table has a column {number!r}, which numbers rows without ids: rename it, or name a column of ids with id"
+        )
     if text is not None or not configured:
         _check_column(text or "text", "text", types)
     if within is not None and within != ":file":
         _check_column(within, "within", types)
-    if id is not None:
+    if id is not None and not numbered:
         _check_column(id, "id", types)
-    if not numbered and not configured and types.get(id or "id", "Utf8").startswith(_NO_IDS):
+    if ids and not numbered and not configured and types.get(id or "id", "Utf8").startswith(_NO_IDS):
         raise UsageError(f"the column {id or 'id'!r} has the type {types[id or 'id']}: ids are texts or whole numbers")
     sent = Given([str(path)])
     sent.sent, sent.rows, sent.numbered = path, rows, numbered
     return sent
 
 
-def given_as_json(data: Any, folder: Folder, name: str) -> Given:
-    """A table as JSON Lines, for collections that keep records, and for labels."""
+def given_as_json(data: Any, folder: Folder, name: str, *, text: str | None = None, id: str | None = None) -> Given:
+    """A table as JSON Lines, for labels, and for collections that keep records, with the columns `text` and `id`."""
     path = folder.path / f"{name}.jsonl"
     with _told():
-        rows, _ = write_json_lines(_stream(data), path)
+        rows, columns = write_json_lines(_stream(data), path)
+    types = dict(columns)
+    for field, what, other in ((text, "text", _NO_TEXTS), (id, "id", (*_NO_IDS, *_BYTES))):
+        if field is not None:
+            _check_column(field, what, types)
+            if types.get(field, "Utf8").startswith(other):
+                kinds = "texts" if what == "text" else "texts or whole numbers"
+                raise UsageError(f"the column {field!r} has the type {types[field]}: cast it to {kinds}")
     sent = Given([str(path)])
     sent.sent, sent.rows = path, rows
     return sent
 
 
+_BYTES = ("Binary", "LargeBinary", "FixedSizeBinary")
+_NO_TEXTS = ("Int", "UInt", "Float", "Bool", "Date", "Time", "Duration", "Interval", "Decimal", "Map", "Null", *_BYTES)
 _NO_IDS = ("Float", "Bool", "Date", "Time", "Duration", "Interval", "Decimal", "List", "Struct", "Map", "Null")
+
+
+# What Python says last of an interrupt that nobody has caught, alone or behind the name of who says it.
+_INTERRUPTED = re.compile(r"(?m)(^|exception: )KeyboardInterrupt\s*(:|$)")
 
 
 class _told:
@@ -105,10 +125,10 @@ class _told:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, ValueError) or isinstance(error, UsageError):
+        if not isinstance(error, (ValueError, TypeError, OverflowError)) or isinstance(error, UsageError):
             return
         said = str(error)
-        if "KeyboardInterrupt" in said:
+        if _INTERRUPTED.search(said):
             # In a source of rows that is written in Python.
             raise KeyboardInterrupt from error
         if "Python exception" in said:
@@ -134,7 +154,7 @@ def _stream(data: Any) -> Any:
         # A lazy frame of polars, which collects as it streams.
         return data.collect(engine="streaming")
     if hasattr(data, "with_format") and hasattr(data, "iter"):
-        return _Tables(data.with_format("arrow").iter(batch_size=10_000))
+        return _Tables(data.with_format("arrow").iter(batch_size=10_000), data)
     for name in ("to_arrow_reader", "fetch_arrow_reader", "fetch_record_batch", "toArrow"):
         if hasattr(data, name):
             # A relation of DuckDB, or a frame of Spark 4.
@@ -152,8 +172,9 @@ def _stream(data: Any) -> Any:
 class _Tables:
     """Tables of pyarrow, one after the other, as one stream."""
 
-    def __init__(self, tables: Iterable[Any]) -> None:
+    def __init__(self, tables: Iterable[Any], dataset: Any) -> None:
         self._tables = tables
+        self._dataset = dataset
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         import pyarrow
@@ -161,7 +182,7 @@ class _Tables:
         tables = iter(self._tables)
         first = next(tables, None)
         if first is None:
-            raise ValueError("the dataset has no rows")
+            first = self._dataset.features.arrow_schema.empty_table()
 
         def batches() -> Iterator[Any]:
             yield from first.to_batches()

@@ -6,7 +6,7 @@ import heapq
 import html
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ def dedup(
     id: str | None = None,
     threshold: float | None = None,
     method: str | None = None,
-    keep: str | None = None,
+    keep: str | Sequence[str] | None = None,
     against: Any = None,
     within: str | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -50,7 +50,7 @@ def dedup(
     `against` is what to remove near-duplicates of, too: a table, paths, a collection, or a dict of these by their names.
 
     Ids come back as texts, and in what `explain` says as what they were. Rows of `against` without ids are known as
-    "against:0" and so on, or by the name of their table.
+    "against:0" and so on, or by the name of their table; so are all rows of it where `data` has no ids.
 
     Every other option of `alike dedup` is an argument: `ngram=3`, `clustering="transitive"`, `memory="2G"`, `workers=1`,
     `preset="web"`, `missing_text="keep"`, `max_rejected=50`. With `pairs` all pairs are listed at once, which takes longer
@@ -64,7 +64,8 @@ def dedup(
     """
     folder = Folder()
     configured = options.get("config") is not None
-    rows = given(data, folder, "rows", text=text, id=id, within=within, number=True, configured=configured)
+    number = NUMBER if id is None and not configured else None
+    rows = given(data, folder, "rows", text=text, id=id, within=within, number=number, configured=configured)
     options = {
         "text-field": text,
         "id-field": id if id is not None else rows.id_field,
@@ -98,7 +99,9 @@ def split(
         raise UsageError("split divides a table: read the files first, as with polars.read_ndjson")
     if options.get("against") is not None:
         raise UsageError("split divides one table; hold its parts against others with dedup")
-    how: dict[str, Any] = {"clustering": "transitive", **options}
+    if options.get("clustering") not in (None, "transitive"):
+        raise UsageError("split takes connected components, clustering='transitive': other clusters may be alike")
+    how: dict[str, Any] = {**options, "clustering": "transitive"}
     found = dedup(data, text=text, id=id, **how)
     return found._split(test_size, seed)
 
@@ -223,6 +226,8 @@ class Result:
         if rows:
             if self._rows.sent is None:
                 raise UsageError("rows=True is for tables; documents of files are FILE:LINE")
+            if not all(name.isdecimal() for name in names):
+                raise UsageError(f"with rows=True, documents are numbers of rows, not {', '.join(map(repr, names))}")
             names = [f"{self._rows.sent}:{int(name) + 1}" for name in names]
         told: dict[str, Any] = value(["explain", "--format=json"], [str(self._out), *names], cwd=self._rows.cwd)
         return told
@@ -240,8 +245,8 @@ class Result:
         threshold: float = configuration["threshold"]
         if configuration["method"] != "join" or configuration["join"]["measure"] != "resemblance":
             raise UsageError("near_threshold is for the method join, which measures resemblance")
-        # In thousandths, so that a threshold stays an exact decimal.
-        below = max(round(threshold - 0.1, 3), 0.001)
+        # In millionths, as exact decimals have them.
+        below = round(threshold - 0.1, 6) if threshold > 0.1 else max(round(threshold / 2, 6), 0.000001)
         pairs = self._with_pairs({"threshold": below})._list("pairs")
         rows = pairs.to_dicts()
         over = heapq.nsmallest(n, (row for row in rows if row["resemblance"] >= threshold), key=_how_alike)
@@ -328,9 +333,16 @@ def _found(
     *,
     only_lists: bool = False,
 ) -> Result:
-    where = Path(os.path.abspath(out)) if out is not None else folder.run()
+    where = _folder(out) if out is not None else folder.run()
     written: dict[str, Option] = {"out": where, "lists": "parquet", "assignments": True, "pairs": pairs}
-    if out is None:
+    own = options
+    asked = {name.rstrip("_").replace("-", "_"): option for name, option in options.items()}
+    # All assignments are listed anyway.
+    left = ("assignments", *(_WRITTEN if only_lists else ()))
+    options = {name: option for name, option in options.items() if name.rstrip("_").replace("-", "_") not in left}
+    if out is None and not only_lists and asked.get("annotate"):
+        raise UsageError("annotate is for what is written: name a folder with out")
+    if out is None and (only_lists or asked.get("to") is None):
         # The rows of a table are here already; those of files are read as a table later.
         written["to"] = "ids" if rows.sent is not None or only_lists else "parquet"
     try:
@@ -342,10 +354,32 @@ def _found(
         # Nobody asked for a list of ids: it is only shorter than records, which take any id.
         words = ["dedup", *flags({**written, "to": "jsonl"}, own=True), *flags(options)]
         run(words, rows.inputs, watched=True, progress=progress, cwd=rows.cwd).close()
-    result = Result(folder, rows, options, where, progress)
+    result = Result(folder, rows, own, where, progress)
     if not only_lists:
         _warn_of(result.summary, options)
     return result
+
+
+# What a run writes beside its lists: another run for these alone writes none of it again.
+_WRITTEN = (
+    "annotate",
+    "profile",
+    "report",
+    "report_by",
+    "report_from",
+    "shard_size",
+    "to",
+    "write_removed",
+)
+
+
+def _folder(out: str | os.PathLike[str]) -> Path:
+    """The folder that is to be written."""
+    if not isinstance(out, (str, os.PathLike)):
+        raise UsageError(f"out is the path of a folder, not {out!r}")
+    if "://" in os.fspath(out):
+        raise UsageError("out is a folder here, from which lists are read: write to stores with the command line")
+    return Path(os.path.abspath(out))
 
 
 def _warn_of(told: dict[str, Any], options: dict[str, Option]) -> None:
@@ -380,11 +414,13 @@ def _against(against: Any, folder: Folder, text: str | None, id: str | None, row
     for at, (name, data) in enumerate(sets.items()):
         if isinstance(data, Collection):
             data = data.path
-        # Rows that are numbered are held against rows that are: ids have one field in all inputs.
-        # Its rows are known by other numbers, like "against:5".
+        # Ids have one field in all inputs: where rows are numbered, these are, too, and known by other numbers, like "against:5".
+        # So are those that have no ids beside rows that have.
         name = name or ("against" if paths_of(data) is None else "")
-        prefix = name if rows.numbered else None
-        protected = given(data, folder, f"against-{at}", text=text, id=id, number=rows.numbered, prefix=prefix)
+        if "=" in name:
+            raise UsageError(f"{name!r} in against: the name of a table has no equals sign")
+        number = None if paths_of(data) is not None else rows.id_field or id or "id"
+        protected = given(data, folder, f"against-{at}", text=text, id=id, number=number, prefix=name, always=rows.numbered)
         named += [f"{name}={path}" if name else path for path in protected.inputs]
     return named
 

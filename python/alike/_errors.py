@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 
@@ -63,5 +64,6 @@ def error_of(code: int, message: str) -> AlikeError:
         hint = "; if the machine was out of memory, memory='2G' bounds what it takes" if code == -9 else ""
         told = f": {message}" if message else ""
         return KilledError(f"the program was ended by {name}{hint}; nothing was written{told}", code)
-    kind = MissingError if "no such file or folder" in message else _BY_CODE.get(code, AlikeError)
+    missing = re.search("no such file or (folder|directory)", message, re.IGNORECASE)
+    kind = MissingError if missing else _BY_CODE.get(code, AlikeError)
     return kind(message or f"the program ended with exit code {code} and said nothing", code)

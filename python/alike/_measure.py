@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ._data import given, given_as_json
+from ._data import NUMBER, given, given_as_json
 from ._errors import UsageError
 from ._program import Option, decimal, flags, value
 from ._work import Folder
@@ -44,7 +44,7 @@ def tune(
     data: Any,
     labels: Labels | None = None,
     *,
-    threshold: float | Iterable[float] | None = None,
+    threshold: float | str | Iterable[float | str] | None = None,
     text: str | None = None,
     id: str | None = None,
     progress: bool | None = None,
@@ -64,8 +64,8 @@ def tune(
         return _measured(["tune", "threshold"], data, labels, text, id, progress, options)
     if labels is not None:
         raise UsageError("with labels, tune looks for the threshold itself: leave threshold out")
-    asked = list(threshold) if isinstance(threshold, Iterable) else [threshold]
-    options = {**options, "threshold": [decimal(one) for one in asked]}
+    asked = list(threshold) if isinstance(threshold, Iterable) and not isinstance(threshold, str) else [threshold]
+    options = {**options, "threshold": [one if isinstance(one, str) else decimal(one) for one in asked]}
     return _measured(["tune", "sample"], data, None, text, id, progress, options)
 
 
@@ -80,7 +80,8 @@ def _measured(
 ) -> dict[str, Any]:
     folder = Folder()
     configured = options.get("config") is not None
-    rows = given(data, folder, "rows", text=text, id=id, number=True, configured=configured)
+    number = NUMBER if id is None and not configured else None
+    rows = given(data, folder, "rows", text=text, id=id, number=number, configured=configured)
     how: dict[str, Option] = {"text-field": text, "id-field": id if id is not None else rows.id_field, **options}
     if labels is not None:
         how["labels"] = _file(labels, folder)

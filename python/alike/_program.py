@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import numbers
@@ -76,26 +77,34 @@ def flags(options: Mapping[str, Option], *, own: bool = False) -> list[str]:
             words.append(f"{flag}={int(value)}")
         elif isinstance(value, numbers.Number):
             # As the program takes decimals: 0.6000000000000001 is 0.6.
-            words.append(f"{flag}={decimal(value)}")
+            words.append(f"{flag}={decimal(value, name)}")
         elif isinstance(value, (str, os.PathLike)):
             words.append(f"{flag}={os.fspath(value)}")
-        elif not isinstance(value, Iterable):
-            raise UsageError(f"{name}={value!r} is no text, number or list")
+        elif not isinstance(value, Iterable) or not all(isinstance(one, (str, os.PathLike)) for one in value):
+            raise UsageError(f"{name}={value!r} is no text, no number and no list of texts")
         elif name in _WITH_COMMAS:
-            words.append(f"{flag}={','.join(value)}")
+            words.append(f"{flag}={','.join(os.fspath(one) for one in value)}")
         else:
-            words.extend(f"{flag}={one}" for one in value)
+            words.extend(f"{flag}={os.fspath(one)}" for one in value)
     return words
 
 
-def decimal(value: Any) -> str:
+def decimal(value: Any, name: str = "threshold") -> str:
     """A number with six digits at most.
 
     >>> from alike._program import decimal
     >>> decimal(0.1 + 0.2), decimal(1e-5), decimal(1)
     ('0.3', '0.00001', '1')
     """
-    return f"{float(value):.6f}".rstrip("0").rstrip(".")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError(f"{name}={value!r} is no number") from error
+    written = f"{number:.6f}".rstrip("0").rstrip(".")
+    # What arithmetic leaves behind the digits that were meant is less.
+    if abs(float(written) - number) > 1e-9:
+        raise UsageError(f"{name}={value!r} has more than six digits behind the point")
+    return written
 
 
 def run(
@@ -114,20 +123,15 @@ def run(
     """
     arguments = [program(), *words, *(["--json-progress"] if watched else []), "--", *operands]
     printed = tempfile.TemporaryFile()
-    environment = {**os.environ, "NO_COLOR": "1"}
     try:
-        child = subprocess.Popen(
-            arguments,
-            stdin=given if given is not None else subprocess.DEVNULL,
-            stdout=printed,
-            stderr=subprocess.PIPE,
-            env=environment,
-            cwd=cwd,
-            pass_fds=tuple(LOCKS),
-        )
+        child = _started(arguments, given, printed, cwd)
     except OSError as error:
         printed.close()
         raise FailedError(f"{arguments[0]} cannot be started: {error.strerror}") from error
+    except ValueError as error:
+        # A NUL, or half of a character: no argument of a program has these.
+        printed.close()
+        raise UsageError(f"a name or an option cannot be handed to the program: {error}") from error
     line = _Line(progress)
     try:
         told = _listen(child, line)
@@ -148,6 +152,27 @@ def run(
         raise error_of(code, told)
     printed.seek(0)
     return printed
+
+
+def _started(arguments: list[str], given: IO[bytes] | None, printed: IO[bytes], cwd: str | None) -> subprocess.Popen[bytes]:
+    """The program at work."""
+    attempts = 5
+    while True:
+        try:
+            return subprocess.Popen(
+                arguments,
+                stdin=given if given is not None else subprocess.DEVNULL,
+                stdout=printed,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "NO_COLOR": "1"},
+                cwd=cwd,
+                pass_fds=tuple(LOCKS),
+            )
+        except OSError as error:
+            attempts -= 1
+            # Another thread has closed one of its locks meanwhile.
+            if error.errno != errno.EBADF or attempts == 0:
+                raise
 
 
 def rows(words: Sequence[str], operands: Sequence[str], *, given: IO[bytes] | None = None) -> Iterator[dict[str, Any]]:
@@ -209,7 +234,9 @@ def in_python(message: str) -> str:
 
     # How the command line is used is no help here.
     message = message.split("\nUsage: ")[0].rstrip()
-    return _FLAG.sub(flag, _SENT.sub(sent, message))
+    # Between backticks stands a command, as a shell takes it.
+    pieces = _SENT.sub(sent, message).split("`")
+    return "`".join(piece if at % 2 else _FLAG.sub(flag, piece) for at, piece in enumerate(pieces))
 
 
 def warn(message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import secrets
 import shutil
@@ -22,16 +23,18 @@ class Folder:
 
     path: Path
 
-    def __init__(self) -> None:
+    def __init__(self, of: str | None = None) -> None:
+        """A folder of a name that nobody has; of that of work `of` a kind, if no other process is at it."""
         _remove_dead()
         while True:
-            path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            path = _named(of) or Path(tempfile.mkdtemp(prefix=_PREFIX))
             lock = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(lock, fcntl.LOCK_EX)
             if _is_there(path / _LOCK, lock):
                 break
             # Another process took it for a dead one before it was locked.
             os.close(lock)
+            of = None
         self.path = path
         LOCKS.add(lock)
         self._end = weakref.finalize(self, _remove, path, lock, os.getpid())
@@ -44,6 +47,19 @@ class Folder:
         raise TypeError(
             "a result lives in a temporary folder of its process: hand over its tables, like kept.to_arrow(), or use out="
         )
+
+
+def _named(of: str | None) -> Path | None:
+    """A new folder whose name says what work it is for; none if there is one already."""
+    if of is None:
+        return None
+    digest = hashlib.sha256(f"{os.getuid()}:{of}".encode(errors="surrogateescape")).hexdigest()[:16]
+    path = Path(tempfile.gettempdir()) / f"{_PREFIX}{digest}"
+    try:
+        path.mkdir(mode=0o700)
+    except OSError:
+        return None
+    return path
 
 
 def _remove(path: Path, lock: int, owner: int) -> None:

@@ -83,7 +83,11 @@ pub fn write_json_lines(py: Python<'_>, data: AnyRecordBatch, path: PathBuf) -> 
         for batch in batches {
             let batch = batch.map_err(not_read)?;
             rows += batch.num_rows() as u64;
-            to.write(&batch).map_err(not_written)?;
+            for part in parts(&batch) {
+                // Ctrl-C is heard while a large table is written.
+                Python::attach(|py| py.check_signals())?;
+                to.write(&part).map_err(not_written)?;
+            }
         }
         to.finish().map_err(not_written)?;
         to.into_inner().flush()?;

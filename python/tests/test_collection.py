@@ -103,3 +103,53 @@ def test_methods_are_measured(records: list[dict[str, Any]]) -> None:
     assert sizes["labels"] is not None
     with pytest.raises(alike.UsageError, match="leave threshold out"):
         alike.tune(table, labels, threshold=0.8)
+
+
+def test_an_interrupted_load_of_a_table_goes_on_or_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"{at} " + " ".join(str(at * 31 + word) for word in range(100)) for at in range(20000)]
+    table = pa.table({"id": [str(at) for at in range(20000)], "text": texts})
+    archive = alike.Collection(tmp_path / "archive")
+    how: dict[str, Any] = {"epoch": "256K", "memory": "256M", "workers": 1}
+    begin = archive.load(table.slice(0, 10))
+    assert begin["added"] == 10
+    # The program ends in the middle, as it does after Ctrl-C: with a checkpoint.
+    stop = tmp_path / "stop"
+    stop.write_text(
+        f"#!/bin/sh\n[ $1 = load ] || exec {alike.program()} \"$@\"\n{alike.program()} \"$@\" &\nchild=$!\n"
+        f"while ! ls {archive.path}/checkpoint-* > /dev/null 2>&1; do kill -0 $child || break; sleep 0.01; done\n"
+        "kill -TERM $child; wait $child; exit 1\n"
+    )
+    stop.chmod(0o755)
+    with monkeypatch.context() as context:
+        context.setenv("ALIKE_PROGRAM", str(stop))
+        alike.program.cache_clear()
+        with pytest.raises(alike.AlikeError):
+            archive.load(table, **how)
+    alike.program.cache_clear()
+    with pytest.raises(alike.StateError, match="`alike load .* --abandon`"):
+        archive.load(table.slice(5), **how)
+    assert archive.load(table, **how)["documents"] == 20000
+
+
+def test_records_that_are_stored_have_texts_and_ids(tmp_path: Path) -> None:
+    texts, ids = ["one two three", "one two three"], ["a", "b"]
+    wrong = {
+        "'text' has the type Binary": {"id": ids, "text": [text.encode() for text in texts]},
+        "'id' has the type Float64": {"id": [1.5, 2.5], "text": texts},
+        "'id' has the type Binary": {"id": [one.encode() for one in ids], "text": texts},
+    }
+    for told, columns in wrong.items():
+        with pytest.raises(alike.UsageError, match=told):
+            alike.Collection(tmp_path / "stored").load(pa.table(columns), store_text=True)
+
+
+def test_each_row_that_is_checked_has_an_answer(tmp_path: Path) -> None:
+    archive = alike.Collection(tmp_path / "archive")
+    text = "the cat sat on the mat today"
+    archive.load(pa.table({"key": ["a"], "body": [text]}), id="key", text="body")
+    rows = pa.table({"body": [text] * 19 + [None], "id": [1.5] * 20})
+    with pytest.warns(alike.AlikeWarning, match="1 rows have no text"):
+        answers = archive.check(rows)
+    assert [len(answer["resembles"]) for answer in answers] == [1] * 19 + [0]
+    assert archive.check("BZh91AY&SY is how files of bzip2 begin") == []
+    assert archive.check(text)[0]["id"] == "a"

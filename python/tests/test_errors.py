@@ -215,3 +215,32 @@ _found: Any = None
 
 def _removed(_: int) -> int:
     return len(_found.rethreshold(0.9).removed)
+
+
+def test_what_no_program_takes_is_an_error_of_ours(tmp_path: Path) -> None:
+    found = alike.dedup(pa.table({"text": ["a b c", "a b c"]}))
+    wrong: list[Any] = [
+        lambda: alike.dedup("a\0b"),
+        lambda: alike.dedup("\ud800"),
+        lambda: alike.dedup(["x"], method="\0"),
+        lambda: alike.dedup(["x"], threshold=1 + 2j),
+        lambda: alike.dedup(["x"], threshold=0.9999999),
+        lambda: alike.dedup(["x"], keep=[1]),
+        lambda: alike.dedup(["x"], out=3),
+        lambda: found.explain("x", rows=True),
+        lambda: alike.Collection(tmp_path / "c").delete(["\ud800"]),
+        lambda: alike.dedup(pa.table({"text": ["a"]}), against={"a=b": pa.table({"text": ["a"]})}),
+    ]
+    for at, call in enumerate(wrong):
+        with pytest.raises(alike.UsageError):
+            pytest.fail(f"{at}: {call()}")
+
+
+def test_only_an_interrupt_is_one() -> None:
+    def rows() -> Any:
+        yield pa.record_batch({"text": ["a b c"]})
+        raise ValueError("no KeyboardInterrupt here")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("text", pa.string())]), rows())
+    with pytest.raises(alike.FailedError, match="no KeyboardInterrupt here"):
+        alike.dedup(reader)

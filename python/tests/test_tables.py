@@ -249,3 +249,45 @@ def test_a_notebook_shows_a_table_and_a_picture(records: list[dict[str, Any]]) -
     rows = found.clusters._repr_html_()
     assert rows.count("<tr>") == 11 and "and 37 more rows" in rows
     assert "&lt;b&gt;" in alike.dedup(pa.table({"text": ["<b>"]})).kept._repr_html_()
+
+
+def test_no_share_is_more_than_was_asked_for() -> None:
+    texts = [f"{at} alone here" for at in range(10)]
+    for rows, share in ((1, 0.5), (3, 0.5), (7, 0.1), (10, 0.25), (10, 0.3)):
+        train, test = alike.split(pa.table({"text": texts[:rows]}), test_size=share)
+        assert (len(train) + len(test), len(test)) == (rows, int(share * rows))
+    with pytest.raises(alike.UsageError, match="connected components"):
+        alike.split(pa.table({"text": texts}), clustering="guarantee")
+
+
+def test_numbers_of_rows_are_those_of_this_table() -> None:
+    table = pa.table({"text": ["a b c", "a b c", "x y"], "alike_row": [7, 8, 9]})
+    with pytest.raises(alike.UsageError, match="has a column 'alike_row'"):
+        alike.dedup(table)
+    assert len(alike.dedup(table, id="alike_row").kept) == 2
+
+
+def test_protected_rows_without_ids_are_numbered_beside_rows_with_ids() -> None:
+    data = pa.table({"id": ["a", "b"], "text": ["x y z", "one two three"]})
+    old = pa.table({"text": ["no words of these", "x y z"]})
+    assert alike.dedup(data, against=old).removed.to_dicts()[0]["representative"] == "against:1"
+    assert alike.dedup(data, against={"old": old}).removed.to_dicts()[0]["representative"] == "old:1"
+
+
+def test_questions_after_a_run_write_nothing_of_it(records: list[dict[str, Any]], tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(records)
+    page, out = tmp_path / "page.html", tmp_path / "out"
+    found = alike.dedup(table, report=page, profile=tmp_path / "times", out=out, to="parquet", annotate=True, assignments=True)
+    written = page.read_bytes()
+    assert len(found.pairs) and found.rethreshold(0.9).summary["removed"] == 151 and found.near_threshold(1)
+    assert page.read_bytes() == written
+    assert len(alike.dedup(table, to="jsonl").kept) == 129
+    with pytest.raises(alike.UsageError, match="name a folder with out"):
+        alike.dedup(table, annotate=True)
+    with pytest.raises(alike.UsageError, match="out is a folder here"):
+        alike.dedup(table, out="s3://bucket/clean")
+
+
+def test_a_sample_of_a_table_is_all_of_it(records: list[dict[str, Any]]) -> None:
+    told = alike.tune(pa.Table.from_pylist(records), threshold="0.8")
+    assert told["whole"] and told["thresholds"][0]["removed_of_all"] == 198

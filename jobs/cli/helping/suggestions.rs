@@ -1,7 +1,9 @@
 //! What users of other tools type, and the option or value of alike that means the same.
 
 use std::ffi::OsString;
+use std::num::{ParseFloatError, ParseIntError};
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::cli::definition;
@@ -142,6 +144,7 @@ fn meaning<'a>(table: &[(&str, &'a str)], typed: &str) -> Option<&'a str> {
 pub(in crate::cli) fn with_suggestion(mut error: Error, words: &[OsString]) -> Error {
     let (kind, typed) = match error.kind() {
         ErrorKind::MissingRequiredArgument => return with_missing(error, words),
+        ErrorKind::ValueValidation => return with_expected(error),
         ErrorKind::UnknownArgument => (ContextKind::SuggestedArg, ContextKind::InvalidArg),
         ErrorKind::InvalidValue => (ContextKind::SuggestedValue, ContextKind::InvalidValue),
         ErrorKind::InvalidSubcommand => (ContextKind::SuggestedSubcommand, ContextKind::InvalidSubcommand),
@@ -171,6 +174,10 @@ pub(in crate::cli) fn with_suggestion(mut error: Error, words: &[OsString]) -> E
                 error.remove(kind);
                 // It may show an unrelated flag, as --process for --force.
                 error.remove(ContextKind::Usage);
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+            } else if let Some(commands) = commands_with(&typed) {
+                error.remove(kind);
+                let hint = format!("{typed} is an option of {commands}");
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
             }
         }
@@ -219,6 +226,39 @@ fn with_missing(mut error: Error, words: &[OsString]) -> Error {
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     error
 }
+
+/// The error of a value that is no number, with what was expected: the words of the parser do not say.
+fn with_expected(mut error: Error) -> Error {
+    let source = std::error::Error::source(&error);
+    let source = source
+        .map(|source| (source.is::<ParseIntError>(), source.is::<ParseFloatError>(), source.to_string()));
+    let hint = match source {
+        Some((true, _, why)) if why.contains("zero") => "a whole number from 1 on is expected, such as 2",
+        Some((true, ..)) => "a whole number is expected, such as 2",
+        Some((_, true, _)) => "a number is expected, such as 0.5",
+        _ => return error,
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
+    error
+}
+
+/// The commands that have a flag, for people; none if no command has.
+fn commands_with(flag: &str) -> Option<String> {
+    let name = flag.strip_prefix("--").filter(|name| !name.is_empty())?;
+    let has = |command: &Command| command.get_arguments().any(|argument| argument.get_long() == Some(name));
+    let definition = definition();
+    let commands = definition.get_subcommands().filter(|command| has(command) && !command.is_hide_set());
+    let commands: Vec<String> = commands.map(|command| format!("alike {}", command.get_name())).collect();
+    match &commands[..] {
+        [] => None,
+        [one] => Some(one.clone()),
+        [rest @ .., last] if rest.len() < NAMED => Some(format!("{} and {last}", rest.join(", "))),
+        more => Some(format!("{} and {} more commands", more[..NAMED].join(", "), more.len() - NAMED)),
+    }
+}
+
+/// Commands that a hint names.
+const NAMED: usize = 4;
 
 /// Whether the command has this name.
 fn is_command(words: &[OsString], name: &str) -> bool {
@@ -284,6 +324,11 @@ mod tests {
             ("delete c doc1 --ids x", "--ids FILE"),
             ("delete c", "--ids FILE"),
             ("launch -n 2 dedup in --out o", "put -- before the command: alike launch -n 2 -- dedup"),
+            ("dedup in --out o -w many", "a whole number is expected"),
+            ("dedup in --out o --ngram x", "a whole number is expected"),
+            ("clusters c --top 0x1", "a whole number is expected"),
+            ("check c f --threshold 0.5", "--threshold is an option of alike dedup"),
+            ("dedup in --out o --store-text", "--store-text is an option of alike load"),
         ] {
             let message = message(line);
             assert!(message.contains("tip:") && message.contains(meant), "{line}: {message}");

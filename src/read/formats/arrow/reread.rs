@@ -25,7 +25,7 @@ pub(super) fn reread(
 ) -> Result<()> {
     // Whether it was a change, and of what, was settled the first time.
     let fields = &Fields { op: None, ..fields.clone() };
-    let mut rows = RowsAgain::open(source, fields)?;
+    let mut rows = BatchesAgain::open(source, fields)?;
     let mut at = 0;
     while let Some(&first) = offsets.get(at) {
         let cells = rows.read(&offsets[at..])?;
@@ -43,7 +43,7 @@ pub(super) fn reread(
 }
 
 /// A file, and how far it was read.
-struct RowsAgain<'a> {
+struct BatchesAgain<'a> {
     source: &'a Source,
     fields: &'a Fields,
     file: ArrowFile,
@@ -54,15 +54,15 @@ struct RowsAgain<'a> {
     turn: Option<Turn>,
 }
 
-impl<'a> RowsAgain<'a> {
-    fn open(source: &'a Source, fields: &'a Fields) -> Result<RowsAgain<'a>> {
+impl<'a> BatchesAgain<'a> {
+    fn open(source: &'a Source, fields: &'a Fields) -> Result<BatchesAgain<'a>> {
         let file = ArrowFile::open(source).map_err(|error| otherwise(source, error))?;
         if file.layout.has_many_batches() {
             file.keep(source);
         }
         let ways = FieldWays::find(&file.layout.schema, fields);
         let ways = ways.map_err(|_| Error::Changed(source.path.clone()))?.date_only();
-        Ok(RowsAgain {
+        Ok(BatchesAgain {
             source,
             fields,
             file,
@@ -91,7 +91,7 @@ impl<'a> RowsAgain<'a> {
         self.go_on(batch, offsets)?.map_err(|error| otherwise(self.source, error))
     }
 
-    /// [`RowsAgain::read`], from wherever the batch was read to. The outer error ends the run; the inner one is the file's.
+    /// [`BatchesAgain::read`], from wherever the batch was read to. The outer error ends the run; the inner one is the file's.
     fn go_on(&mut self, batch: usize, offsets: &[u64]) -> Result<io::Result<BatchCells>> {
         let (place, room) = (self.file.layout.batches[batch], &self.fields.room);
         let (row, most) = (offsets[0] - place.first, room.most() as u64);
