@@ -2,9 +2,12 @@
 //! answer, and is let go; nobody can make it hold more than a few kilobytes, or keep others from being answered.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use alike::error::{Error, Result};
+use alike::mesh::split_any_address;
 
 /// Most who are served at a time. When one more comes, the one that came first goes.
 const MOST: usize = 32;
@@ -16,6 +19,31 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(5);
 /// How long the door stays shut when the system lets nobody in.
 const REST: Duration = Duration::from_millis(200);
+
+/// The addresses that `flag` means by `text`, which is a port of this machine, or host:port; the port is raised by so many `above`,
+/// unless it is 0, which leaves it to the system.
+///
+/// # Errors
+/// [`Error::Config`].
+pub(crate) fn listen_addresses(flag: &str, text: &str, above: usize) -> Result<Vec<SocketAddr>> {
+    let wrong = |what: &str| Error::config(format!("{flag} {text}: {what}"));
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (host, port) = match text.parse() {
+        Ok(port) if is_number => ("127.0.0.1", port),
+        _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
+        _ => split_any_address(text).map_err(wrong)?,
+    };
+    let port = match port {
+        0 => 0,
+        port => u16::try_from(usize::from(port).saturating_add(above))
+            .map_err(|_| wrong("the port plus the index is above 65535"))?,
+    };
+    let found = (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
+    match found.map_err(|e| wrong(&format!("the host is not found ({e})")))? {
+        found if found.is_empty() => Err(wrong("the host has no address")),
+        found => Ok(found),
+    }
+}
 
 /// What is answered.
 pub(crate) struct Answer {

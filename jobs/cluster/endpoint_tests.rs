@@ -102,3 +102,17 @@ fn who_says_nothing_is_let_go() {
     assert_eq!(silent.read(&mut [0]).unwrap_or(0), 0);
     assert!(begun.elapsed() >= PATIENCE - Duration::from_millis(500), "{:?}", begun.elapsed());
 }
+
+#[test]
+fn a_port_alone_is_of_this_machine() {
+    let shown =
+        |text: &str, above| listen_addresses("--listen", text, above).map(|found| found[0].to_string());
+    assert_eq!(shown("80", 0).expect("good"), "127.0.0.1:80");
+    assert_eq!(shown("80", 3).expect("good"), "127.0.0.1:83");
+    assert_eq!(shown("0.0.0.0:0", 3).expect("good"), "0.0.0.0:0");
+    assert_eq!(shown("[::1]:8080", 0).expect("good"), "[::1]:8080");
+    for wrong in ["", "65536", "x", ":80", "no such host:80", "-a:1"] {
+        assert!(shown(wrong, 0).is_err(), "{wrong}");
+    }
+    assert!(shown("65535", 1).is_err());
+}

@@ -1,16 +1,16 @@
 //! What others may know of a process while it works: its metrics, and that it lives.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use alike::error::{Error, Result};
-use alike::mesh::{Contact, Mesh, split_any_address};
+use alike::mesh::{Contact, Mesh};
 use alike::metrics::{Metric, MetricKind, MetricsPage};
 use alike::progress::{Progress, Stage};
 use alike::system_memory::{peak_memory, resident_memory};
 
-use crate::cluster::endpoint::{Answer, listen, serve};
+use crate::cluster::endpoint::{Answer, listen, listen_addresses, serve};
 
 /// What is measured of a process, from its start to its end.
 pub(crate) struct ProcessMetrics {
@@ -51,21 +51,8 @@ impl ProcessMetrics {
         above: usize,
     ) -> Result<Option<SocketAddr>> {
         let wrong = |what: &str| Error::config(format!("--metrics {address}: {what}"));
-        let is_number = !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_digit());
-        // A port alone is one of this machine.
-        let (host, port) = match address.parse() {
-            Ok(port) if is_number => ("localhost", port),
-            _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
-            _ => split_any_address(address).map_err(wrong)?,
-        };
-        let port = match port {
-            0 => 0,
-            port => u16::try_from(usize::from(port).saturating_add(above))
-                .ok()
-                .ok_or_else(|| wrong("the port plus the index is above 65535"))?,
-        };
-        let found = (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
-        let found = found.map_err(|e| wrong(&format!("the host is not found ({e})")))?;
+        let found = listen_addresses("--metrics", address, above)?;
+        let port = found[0].port();
         let failed = |e: std::io::Error| {
             wrong(&format!("cannot listen at port {port} ({e}); take another one, or 0 for any that is free"))
         };

@@ -1,6 +1,6 @@
 //! A job that several processes share.
 
-mod endpoint;
+pub(crate) mod endpoint;
 pub(crate) mod job;
 pub(crate) mod launch;
 mod metrics;

@@ -17,7 +17,7 @@ impl PagePlace {
     /// The place of a page; `out` is the folder that the run will write.
     ///
     /// # Errors
-    /// [`Error::Config`] of a name that the run may need itself; [`Error::Io`] if no file can be made there.
+    /// [`Error::Config`] of a name that the run may need itself, or without a folder; [`Error::Io`] if no file can be made there.
     pub(crate) fn new(page: Option<&Path>, out: Option<&Path>) -> Result<Option<PagePlace>> {
         let Some(page) = page else { return Ok(None) };
         let Some(within) = out.and_then(|out| page.strip_prefix(out).ok()) else {
@@ -59,7 +59,7 @@ mod tests {
         {
             assert!(matches!(place(page), Err(Error::Config(_))), "{page}");
         }
-        assert!(matches!(place("no/such/folder/look.html"), Err(Error::Io { .. })));
+        assert!(matches!(place("no/such/folder/look.html"), Err(Error::Config(_))));
         assert!(matches!(PagePlace::new(None, None), Ok(None)));
     }
 }

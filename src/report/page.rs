@@ -70,7 +70,7 @@ impl ReportFile {
     /// A file that will be at `path`. A report that is there already stays until then.
     ///
     /// # Errors
-    /// [`Error::Config`] if something else is there; [`Error::Io`] if no file can be made there.
+    /// [`Error::Config`] if something else is there, or no folder; [`Error::Io`] if no file can be made there.
     pub fn create(path: &Path) -> Result<ReportFile> {
         let failed = |e| Error::io(path, "create the report", e);
         if path.is_dir() {
@@ -81,8 +81,8 @@ impl ReportFile {
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if !folder.is_dir() {
-            let message = format!("there is no folder {}; make it first", folder.display());
-            return Err(failed(io::Error::new(ErrorKind::NotFound, message)));
+            let (path, folder) = (path.display(), folder.display());
+            return Err(Error::Config(format!("{path}: there is no folder {folder}; make it first")));
         }
         // The name of the temporary folder is nothing that a user knows.
         let scratch = Scratch::within(folder, UNFINISHED).map_err(|e| failed(e.kind().into()))?;

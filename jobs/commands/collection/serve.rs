@@ -20,19 +20,18 @@ pub(crate) fn run(_: &ServeArgs) -> Result<ExitCode> {
 #[cfg(feature = "serve")]
 mod serving {
     use std::io::{self, Write};
-    use std::net::{SocketAddr, ToSocketAddrs};
     use std::process::ExitCode;
     use std::sync::Arc;
     use std::time::Duration;
 
     use alike::config::parse_size;
     use alike::error::{Error, Result};
-    use alike::mesh::split_any_address;
     use alike::progress::Progress;
     use alike::read::FieldPath;
     use alike::serve::{AccessToken, HttpServer, ServeOptions, ServeWhat};
 
     use crate::cli::collections::ServeArgs;
+    use crate::cluster::endpoint::listen_addresses;
     use crate::cluster::secret;
     use crate::environment::environment;
     use crate::session::collection::{open, reach};
@@ -87,7 +86,7 @@ mod serving {
             parse_size(text).map_err(|error| Error::config(format!("{flag}: {error}")))
         };
         let options = ServeOptions {
-            listen: addresses(&args.listen)?,
+            listen: listen_addresses("--listen", &args.listen, 0)?,
             token: token.as_deref().map(AccessToken::new),
             public_read: args.public_read,
             verdicts: args.verdicts.clone(),
@@ -118,37 +117,5 @@ mod serving {
             )));
         }
         Ok(options)
-    }
-
-    /// The addresses that are meant. A port alone is one of this machine.
-    fn addresses(listen: &str) -> Result<Vec<SocketAddr>> {
-        let wrong = |what: &str| Error::config(format!("--listen {listen}: {what}"));
-        let is_number = !listen.is_empty() && listen.bytes().all(|byte| byte.is_ascii_digit());
-        let (host, port) = match listen.parse() {
-            Ok(port) if is_number => ("127.0.0.1", port),
-            _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
-            _ => split_any_address(listen).map_err(wrong)?,
-        };
-        let found = (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
-        match found.map_err(|e| wrong(&format!("the host is not found ({e})")))? {
-            found if found.is_empty() => Err(wrong("the host has no address")),
-            found => Ok(found),
-        }
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn a_port_alone_is_of_this_machine() {
-            let shown = |text: &str| addresses(text).map(|found| found[0].to_string());
-            assert_eq!(shown("80").expect("good"), "127.0.0.1:80");
-            assert_eq!(shown("0.0.0.0:0").expect("good"), "0.0.0.0:0");
-            assert_eq!(shown("[::1]:8080").expect("good"), "[::1]:8080");
-            for wrong in ["", "65536", "x", ":80", "no such host:80", "-a:1"] {
-                assert!(shown(wrong).is_err(), "{wrong}");
-            }
-        }
     }
 }
