@@ -8,7 +8,7 @@ use std::time::Instant;
 use alike::collection::{Manifest, Snapshot, StoredDocuments};
 use alike::config::Config;
 use alike::error::{Error, Result};
-use alike::flow::{self, Doc, EachText, LeaveOut, Outcome, Part, ProtectedSet, Related, Request};
+use alike::flow::{self, Doc, EachText, Outcome, ProtectedSet, Related, Request};
 use alike::output::{
     FormChoice, FormPlan, Hands, KeptTally, KindTable, Lists, NoteFile, RecordSet, RunRecord, Side, Summary,
     assist_records, left_out, refuse_undecodable, summarise, write_inputs, write_records,
@@ -157,39 +157,8 @@ fn dedup_found(
     (place, glance, room): (&RunFolder, &mut Option<Glance>, &mut RecordRoom),
     (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
 ) -> Result<(Summary, Option<RunReport>)> {
-    let FoundInputs { discovery, protected, stored, preferred, collections, has_page } = *found;
-    let mut config = options.config.clone();
-    let counting = options.machine.resources(place.path(), None);
-    let named = options.lexicon.as_deref();
-    // Stored documents were sketched by the lexicon of their collection.
-    let lexicon = match stored.is_empty() {
-        true => run_lexicon(&mut config, named, &discovery.sources, &counting, progress)?,
-        false => None,
-    };
-    if let Some(peers) = peers {
-        let sources = Source::all_from_anywhere(&discovery.sources)?;
-        let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
-        peers.broadcast(&DedupTask {
-            sources,
-            protected: protected.to_vec(),
-            stored,
-            config: config.clone(),
-        })?;
-    }
-    let task = DedupTask {
-        sources: discovery.sources.clone(),
-        protected: protected.to_vec(),
-        stored: Vec::new(),
-        config,
-    };
-    let with = || options.machine.resources(place.path(), peers.cloned());
-    let lowest = lowest(options, &task, stored, with(), progress)?;
-    let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
-    let request = Request {
-        lexicon,
-        observation: options.observation()?,
-        ..request(options, task, stored, with(), progress)?
-    };
+    let FoundInputs { discovery, preferred, collections, has_page, .. } = *found;
+    let (request, other) = requested(options, found, place, (peers, progress))?;
     let mut outcome = flow::run(request, Arc::clone(progress))?;
     *room = outcome.run.documents.inputs.fields.room.clone();
     outcome.findings.keep_per_cluster(options.keep_per_cluster, &outcome.run.documents.catalogue);
@@ -249,6 +218,37 @@ fn dedup_found(
     write_inputs(staging.path(), documents)?;
     summary.write(staging.path())?;
     Ok((summary, report))
+}
+
+/// The run that is asked for, told to the other processes; and what other thresholds come to, if that was asked.
+fn requested(
+    options: &DedupOptions,
+    found: &FoundInputs<'_>,
+    place: &RunFolder,
+    (peers, progress): (Option<&Arc<Peers>>, &Arc<Progress>),
+) -> Result<(Request, Option<OtherThresholds>)> {
+    let FoundInputs { discovery, protected, stored, .. } = *found;
+    let mut config = options.config.clone();
+    let counting = options.machine.resources(place.path(), None);
+    let named = options.lexicon.as_deref();
+    // Stored documents were sketched by the lexicon of their collection.
+    let lexicon = match stored.is_empty() {
+        true => run_lexicon(&mut config, named, &discovery.sources, &counting, progress)?,
+        false => None,
+    };
+    let protected = protected.to_vec();
+    let task = DedupTask { sources: discovery.sources.clone(), protected, stored: Vec::new(), config };
+    if let Some(peers) = peers {
+        let sources = Source::all_from_anywhere(&discovery.sources)?;
+        let stored = stored.iter().map(|(file, snapshot)| (*file, snapshot.manifest().clone())).collect();
+        peers.broadcast(&DedupTask { sources, stored, ..task.clone() })?;
+    }
+    let with = || options.machine.resources(place.path(), peers.cloned());
+    let lowest = lowest(options, &task, stored, with(), progress)?;
+    let other = lowest.map(|request| other_thresholds(options, request, progress)).transpose()?;
+    let observation = options.observation()?;
+    let request = Request { lexicon, observation, ..request(options, task, stored, with(), progress)? };
+    Ok((request, other))
 }
 
 /// The run that tells what thresholds below that of `options` come to, if it was asked for.
@@ -447,18 +447,11 @@ fn request(
 ) -> Result<Request> {
     let StoredDocuments { replays, tables } = StoredDocuments::read(stored, &mut resources, progress)?;
     Ok(Request {
-        sources: task.sources,
         protected: task.protected,
-        part: Part::ALL,
-        config: task.config,
         pairs: options.pairs,
-        stored: None,
         replays,
-        leave_out: LeaveOut::Nothing,
-        observation: None,
         frozen_tables: tables,
-        lexicon: None,
-        resources,
+        ..Request::new(task.sources, task.config, resources)
     })
 }
 

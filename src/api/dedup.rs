@@ -9,7 +9,7 @@ use super::spool::{TextRecord, TextRecords, refuse_longer};
 use crate::config::{Config, Input};
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{self, LeaveOut, Outcome, Part, Reason, Request};
+use crate::flow::{self, Outcome, Reason, Request};
 use crate::limits::{MAX_WORKERS, REFUSED_PERCENT};
 use crate::output::{
     Hands, KeptTally, Lists, RunRecord, Side, Staging, Summary, left_out, summarise, write_inputs, write_kept,
@@ -193,20 +193,7 @@ impl Dedup {
         let mut config = self.config.clone();
         let named = self.lexicon.as_deref();
         let lexicon = run_lexicon(&mut config, named, &discovery.sources, &resources, &progress)?;
-        let request = Request {
-            sources: discovery.sources.clone(),
-            protected: Vec::new(),
-            part: Part::ALL,
-            config,
-            pairs: false,
-            stored: None,
-            replays: Vec::new(),
-            leave_out: LeaveOut::Nothing,
-            observation: None,
-            frozen_tables: None,
-            lexicon,
-            resources,
-        };
+        let request = Request { lexicon, ..Request::new(discovery.sources.clone(), config, resources) };
         let outcome = flow::run(request, Arc::clone(&progress))?;
         let mut rejected = unread(&discovery.unreadable);
         rejected.extend(outcome.run.documents.inputs.rejected(&outcome.refused));

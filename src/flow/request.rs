@@ -42,6 +42,26 @@ pub struct Request {
     pub resources: Resources,
 }
 
+impl Request {
+    /// All of some inputs, with nothing stored, protected, left out or observed, and without the list of all pairs.
+    pub fn new(sources: Vec<Source>, config: Config, resources: Resources) -> Request {
+        Request {
+            sources,
+            protected: Vec::new(),
+            part: Part::ALL,
+            config,
+            pairs: false,
+            stored: None,
+            replays: Vec::new(),
+            leave_out: LeaveOut::Nothing,
+            observation: None,
+            frozen_tables: None,
+            lexicon: None,
+            resources,
+        }
+    }
+}
+
 /// Some inputs whose documents are protected.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ProtectedSet {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use alike::config::{Config, Input, Method};
 use alike::error::{Error, Result};
 use alike::evaluate::{Documents, Found, Resolved, Scores, Truth, found, group_of, score};
-use alike::flow::{self, LeaveOut, Part, Request, Tally};
+use alike::flow::{self, Request, Tally};
 use alike::progress::Progress;
 use alike::read::Source;
 use alike::run_lexicon;
@@ -133,20 +133,8 @@ impl MethodRuns<'_> {
         let mut config = config.clone();
         let resources = self.machine.resources(self.scratch, None);
         let lexicon = run_lexicon(&mut config, self.lexicon, self.sources, &resources, self.progress)?;
-        let request = Request {
-            sources: self.sources.to_vec(),
-            protected: Vec::new(),
-            part: Part::ALL,
-            config,
-            pairs: self.accepted,
-            stored: None,
-            replays: Vec::new(),
-            leave_out: LeaveOut::Nothing,
-            observation: None,
-            frozen_tables: None,
-            lexicon,
-            resources,
-        };
+        let request = Request::new(self.sources.to_vec(), config, resources);
+        let request = Request { pairs: self.accepted, lexicon, ..request };
         let outcome = flow::run(request, Arc::clone(self.progress))?;
         let seconds = begun.elapsed().as_secs_f64();
         Ok(Ran { found: found(&outcome, self.documents)?, tally: outcome.tally, seconds })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alike::config::{Config, Fold, Input};
 use alike::error::{Error, Result};
-use alike::flow::{self, LeaveOut, Outcome, Part, Request};
+use alike::flow::{self, Outcome, Part, Request};
 use alike::printable::counted;
 use alike::progress::Progress;
 use alike::read::Source;
@@ -27,21 +27,9 @@ pub(super) struct TrialRuns<'a> {
 impl TrialRuns<'_> {
     /// Runs a configuration; with all accepted pairs, if they are wanted.
     pub(super) fn run(&self, config: Config, pairs: bool) -> Result<Outcome> {
-        let request = Request {
-            sources: self.sources.to_vec(),
-            protected: Vec::new(),
-            part: self.part,
-            config,
-            pairs,
-            stored: None,
-            replays: Vec::new(),
-            leave_out: LeaveOut::Nothing,
-            observation: None,
-            frozen_tables: None,
-            lexicon: None,
-            resources: self.machine.resources(self.scratch, None),
-        };
-        flow::run(request, Arc::clone(self.progress))
+        let resources = self.machine.resources(self.scratch, None);
+        let request = Request::new(self.sources.to_vec(), config, resources);
+        flow::run(Request { part: self.part, pairs, ..request }, Arc::clone(self.progress))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::collection::tables::sets::missing;
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{LeaveOut, Outcome, Part, ReplayedDocuments as _, Request, run};
+use crate::flow::{Outcome, ReplayedDocuments as _, Request, run};
 use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::progress::{Progress, Stage};
@@ -124,18 +124,9 @@ impl Guarantee {
 
     fn run(&self, replay: Arc<Replay>) -> Result<Outcome> {
         let request = Request {
-            protected: Vec::new(),
-            part: Part::ALL,
-            sources: Vec::new(),
-            config: self.config.clone(),
-            pairs: false,
-            stored: None,
             replays: vec![(0, replay as _)],
-            leave_out: LeaveOut::Nothing,
-            observation: None,
             frozen_tables: self.frozen_tables.clone(),
-            lexicon: None,
-            resources: self.resources.clone(),
+            ..Request::new(Vec::new(), self.config.clone(), self.resources.clone())
         };
         run(request, Arc::new(self.progress.aside()))
     }

@@ -14,7 +14,7 @@ use crate::collection::distributed::protocol::{
 use crate::collection::load::epoch_done::{came_to, mark, tell};
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::load_base::kept_sketches::KeptSketches;
-use crate::collection::load::prepare::Prepared;
+use crate::collection::load::prepare::{Batch, Prepared};
 use crate::collection::load::recollider::Recollider;
 use crate::collection::load::settle::newcomers::{NewcomerCounts, Newcomers};
 use crate::collection::load::settle::{Delta, LoadNumbers, compute_delta};
@@ -188,19 +188,14 @@ impl Prepared<'_> {
     }
 
     fn request(&self, part: Part, base: &Arc<LoadBase>) -> Request {
+        let Batch { sources, left_out, lexicon, resources, .. } = &self.batch;
         Request {
-            sources: self.batch.sources.clone(),
-            protected: Vec::new(),
             part,
-            config: self.next.config.clone(),
-            pairs: false,
             stored: Some(Arc::clone(base) as Arc<dyn Stored>),
-            replays: Vec::new(),
-            leave_out: LeaveOut::Known(self.batch.left_out.clone()),
-            observation: None,
+            leave_out: LeaveOut::Known(left_out.clone()),
             frozen_tables: self.frozen_tables.clone(),
-            lexicon: self.batch.lexicon.clone(),
-            resources: self.batch.resources.clone(),
+            lexicon: lexicon.clone(),
+            ..Request::new(sources.clone(), self.next.config.clone(), resources.clone())
         }
     }
 

@@ -139,19 +139,13 @@ fn take_part(
             .noting_mentioned(epoch.notes_mentioned)
             .after_epochs(earlier.clone()),
     );
+    let with = Resources { peers: Some(Arc::clone(peers)), ..resources.clone() };
     let request = Request {
-        sources: sources.to_vec(),
-        protected: Vec::new(),
         part: epoch.part,
-        config: config.clone(),
-        pairs: false,
         stored: Some(Arc::clone(&known) as Arc<dyn Stored>),
-        replays: Vec::new(),
         leave_out: LeaveOut::Known(left_out.clone()),
-        observation: None,
         frozen_tables,
-        lexicon: None,
-        resources: Resources { peers: Some(Arc::clone(peers)), ..resources.clone() },
+        ..Request::new(sources.to_vec(), config.clone(), with)
     };
     let run = flow::assist_load(request, Arc::clone(progress))?;
     let newcomers = known.newcomers(&run)?;

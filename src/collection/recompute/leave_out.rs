@@ -11,7 +11,7 @@ use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::recompute::protected::{StoredDocuments, StoredSource};
 use crate::config::{Cluster, Clustering, Config, JoinMeasure};
 use crate::error::{Error, Result};
-use crate::flow::{self, LeaveOut, Outcome, Part, ProtectedSet, Request, run};
+use crate::flow::{self, LeaveOut, Outcome, ProtectedSet, Request, run};
 use crate::lexicon::Lexicon;
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -98,17 +98,10 @@ fn asked(
     let mut config = Config { cluster, ..target.manifest().config.clone() };
     config.join.measure = measure.unwrap_or(config.join.measure);
     Ok(Request {
-        sources,
         protected,
-        part: Part::ALL,
-        config,
-        pairs: false,
-        stored: None,
         replays,
         leave_out: LeaveOut::Find,
-        observation: None,
         frozen_tables: target.frozen_tables()?.or(tables),
-        lexicon: None,
-        resources,
+        ..Request::new(sources, config, resources)
     })
 }

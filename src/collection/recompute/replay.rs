@@ -18,7 +18,7 @@ use crate::collection::tables::sets::{SetCursors, has_scopes, missing, salts};
 use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, LeaveOut, Outcome, Part, Replayed, Request, run};
+use crate::flow::{self, Outcome, Replayed, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
@@ -402,18 +402,10 @@ impl Snapshot {
         let replay = Arc::new(Replay::of(self, progress)?);
         let memory = left(asked.resources.memory, replay.held(), asked.resources.workers, DOCUMENTS_HELD)?;
         let request = Request {
-            protected: Vec::new(),
-            part: Part::ALL,
-            sources: Vec::new(),
-            config,
             pairs: asked.pairs,
-            stored: None,
-            leave_out: LeaveOut::Nothing,
-            observation: None,
             frozen_tables: frozen(&self.tables())?,
-            lexicon: None,
             replays: vec![(0, Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>)],
-            resources: Resources { memory, ..asked.resources },
+            ..Request::new(Vec::new(), config, Resources { memory, ..asked.resources })
         };
         Ok((request, replay))
     }
