@@ -56,7 +56,7 @@ pub(super) fn check(described: &Value, schema: &Value, value: &Value, place: &st
         assert!(schema.is_object(), "{place}: {name} is not described");
         return check(described, schema, value, place);
     }
-    if let Some(either) = schema["oneOf"].as_array() {
+    if let Some(either) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         let fits = |schema: &&Value| match value.is_null() {
             true => schema["type"] == "null",
             false => schema["type"] != "null" && has_required(described, schema, value),
