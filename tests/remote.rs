@@ -251,14 +251,10 @@ fn faults_that_last_are_told_and_nothing_is_written() {
             assert!(ran.stderr.contains(&format!("error: {url}: ")), "{fault:?}: {}", ran.stderr);
             assert_eq!(dir.names(), ["data"], "{fault:?}");
             if url == web && matches!(fault, Fault::Status(..) | Fault::Cut(_)) {
-                // Several ranges may be asked for at a time. What came of a body that ends early is not asked for again.
-                let mut asked = BTreeMap::new();
-                server.asked().iter().for_each(|asked_for| *asked.entry(asked_for.start).or_insert(0) += 1);
-                assert!(
-                    asked.values().all(|times| *times <= 4),
-                    "{fault:?}: more than AWS_MAX_ATTEMPTS: {asked:?}"
-                );
-                println!("{fault:?} {asked:?}");
+                // Two requests, each as often as AWS_MAX_ATTEMPTS says: a beginning that could not be had is asked for again by whoever
+                // reads it. A body that ends early goes on where it ended.
+                let asked = server.asked().len();
+                assert!((4..=8).contains(&asked), "{fault:?}: {asked} requests");
             }
         }
     }

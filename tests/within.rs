@@ -166,12 +166,17 @@ fn files_and_formats() {
 fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
     let dir = Dir::new();
     dir.write("a.jsonl", line("1", &words(0, 40)) + &line("2", &words(0, 40)));
-    dir.dedup("a.jsonl --within nosuch --dry-run")
-        .ok()
-        .says("2 documents without a number or a string in the field nosuch");
+    let refused = "no document has a number or a string in the field nosuch; the first record has: id, text";
+    dir.dedup("a.jsonl --within nosuch --dry-run").code(2).says(refused);
+    dir.alike("load c a.jsonl --within nosuch", None).code(2).says("in the field nosuch; name a field");
+    assert!(!dir.join("c/manifest-00000001").exists());
+    std::fs::remove_dir_all(dir.join("c")).unwrap();
     dir.write("b.jsonl", line("3", &words(0, 40)));
-    dir.dedup("a.jsonl --against b.jsonl --within nosuch --dry-run")
+    let one = serde_json::json!({ "id": "4", "lang": "de", "text": words(0, 40) });
+    dir.write("one.jsonl", format!("{one}\n"));
+    dir.dedup("a.jsonl one.jsonl --against b.jsonl --within lang --dry-run")
         .ok()
+        .says("2 documents without a number or a string in the field lang")
         .says("1 protected document without");
     dir.dedup("a.jsonl --within a..b --dry-run").code(2).says("input.within_field");
     dir.dedup("a.jsonl --within :files --dry-run").code(2).says(":file to compare");
@@ -179,7 +184,7 @@ fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
     dir.alike(&format!("{loads} :file"), None).code(2).says("within_field").says("from load to load");
     assert!(!dir.join("c").exists());
     dir.write("within.toml", "[input]\nwithin_field = 'lang'");
-    dir.alike("load c a.jsonl --config within.toml", None)
+    dir.alike("load c a.jsonl one.jsonl --config within.toml", None)
         .ok()
         .says("2 records without a number or a string in the field lang");
     dir.alike(&format!("{loads} site"), None).code(2).says("input.within_field is lang, not site");

@@ -246,7 +246,7 @@ fn an_end_that_may_begin_a_record_is_the_last_ones() {
             let name = format!("{end}{at}.mbox");
             let text = format!("{first}{last}");
             let source = source(folder.path(), &name, text.as_bytes(), Format::Mbox, compression);
-            for sizes in [CopySizes { piece: 8, block: 1, probe: 1 }, CopySizes::USUAL] {
+            for sizes in [CopySizes { piece: 8, block: 16, probe: 1 }, CopySizes::USUAL] {
                 for workers in [1, 2] {
                     let staging = tempfile::tempdir().expect("a folder");
                     let removed = [vec![first.len() as u64]];
