@@ -103,8 +103,8 @@ pub(crate) fn report_load(
     }
     if report.missing_value > 0 {
         reporter.line(&format!(
-            "{} without a number or a string in the field of the keep policy: any duplicate that has one is kept \
-             rather",
+            "{} without a number or a string in the field of the keep policy: of duplicates those that have one \
+             are kept first",
             counted(report.missing_value, "record")
         ));
     }

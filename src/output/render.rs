@@ -230,8 +230,8 @@ pub fn warnings(s: &Summary, out: Option<&Path>) -> Vec<String> {
             _ => ", where what comes before it does not decide",
         };
         warnings.push(format!(
-            "{documents} without a number or a string in the field {field}: any duplicate that has one is kept \
-             rather{before}"
+            "{documents} without a number or a string in the field {field}: of duplicates those that have one \
+             are kept first{before}"
         ));
     }
     if s.missing_within > 0 {
