@@ -37,14 +37,17 @@ impl std::error::Error for Pause {}
 impl Reader for MarkupReader<'_> {
     type Error = Pause;
 
+    #[inline(always)]
     fn read_byte(&mut self) -> Result<Option<u8>, Pause> {
         self.markup.read_byte().map_err(|never| match never {})
     }
 
+    #[inline(always)]
     fn try_read_string(&mut self, text: &[u8], case_sensitive: bool) -> Result<bool, Pause> {
         self.markup.try_read_string(text, case_sensitive).map_err(|never| match never {})
     }
 
+    #[inline(always)]
     fn read_until<'b>(
         &'b mut self,
         needle: &[u8],
