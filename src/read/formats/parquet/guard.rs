@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::thread;
 
 use parquet::errors::{ParquetError, Result};
 
@@ -20,14 +21,19 @@ pub fn refuses_panics() -> bool {
     GUARDED.get()
 }
 
+/// Does what may panic, which [`refuses_panics`] says meanwhile; what is wrong otherwise.
+pub(in crate::read::formats) fn caught<T>(work: impl FnOnce() -> T) -> thread::Result<T> {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done
+}
+
 /// Does what the crate for Parquet does with bytes that nobody has vouched for. It means to give an error for whatever is
 /// wrong with them, and mostly does; where it indexes or asserts instead, that is an error of the file here, too. What it
 /// worked on is given up afterwards, so no broken state is seen.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let before = GUARDED.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    GUARDED.set(before);
-    done.unwrap_or_else(|panic| {
+    caught(work).unwrap_or_else(|panic| {
         let said = panic.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
         Err(damaged(format!("what is there makes no sense ({said})")))

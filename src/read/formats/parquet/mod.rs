@@ -24,6 +24,7 @@ use std::sync::Arc;
 pub(super) use self::cell::Cell;
 pub(super) use self::fields::FIELDS;
 use self::footer::{Layout, ParquetFile, footer_length};
+pub(in crate::read::formats) use self::guard::caught;
 pub use self::guard::refuses_panics;
 use self::guard::{as_io, between};
 pub use self::objects::{row_objects, unfit_objects};

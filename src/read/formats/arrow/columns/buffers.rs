@@ -7,13 +7,13 @@
 
 use std::io::{self, Read};
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::metadata::flat::damaged;
 use super::super::metadata::message::{BodyCodec, read_exact};
 use crate::limits::sized;
 use crate::read::bytes::InputFile;
+use crate::read::formats::parquet::caught;
 use crate::read::windowed::carries;
 
 /// Least and most bytes that are read at once.
@@ -33,7 +33,7 @@ const TOO_WIDE: &str = "too much memory";
 /// Does what a decoder does with bytes that nobody has vouched for. Where it panics, that is an error of the file, too; it is
 /// not used afterwards.
 fn guarded(work: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(damaged("what is there makes no sense")))
+    caught(work).unwrap_or_else(|_| Err(damaged("what is there makes no sense")))
 }
 
 /// What does not fit in the memory.

@@ -14,7 +14,7 @@ use super::super::metadata::flat::damaged;
 use super::leaves::{LeafCells, StoredValue};
 use super::levels::{LevelNode, NodeOf};
 use super::slots::{LevelSlot, are_inside, each_bit, each_fixed, settle, stretches, void};
-use crate::limits::sized;
+use crate::limits::{MAX_VALUE_BYTES, sized};
 use crate::read::formats::parquet::Cell;
 
 /// Places for values of lists that are filled at once.
@@ -63,15 +63,28 @@ impl<'a> Unfolding<'a> {
     }
 
     fn is_allowed(&self, bytes: u64) -> io::Result<()> {
-        match bytes > self.most {
-            true => Err(io::Error::new(
-                io::ErrorKind::OutOfMemory,
-                format!(
-                    "a row takes more than the {} bytes that there is room for: allow more with --memory",
-                    self.most
-                ),
-            )),
-            false => Ok(()),
+        if bytes <= self.most {
+            return Ok(());
+        }
+        let what = match self.most < MAX_VALUE_BYTES as u64 {
+            true => format!(
+                "a row takes more than the {} bytes that there is room for: allow more with --memory",
+                self.most
+            ),
+            false => format!("a row takes {bytes} bytes; {} are allowed", self.most),
+        };
+        Err(io::Error::new(io::ErrorKind::OutOfMemory, what))
+    }
+
+    /// The bytes of a cell.
+    fn text(&self, cell: &Cell) -> io::Result<ByteArray> {
+        match cell {
+            Cell::Text(text) => Ok(text.clone()),
+            Cell::Long(bytes) => {
+                self.is_allowed(*bytes)?;
+                Err(damaged("a value that is longer than its column says"))
+            }
+            _ => Err(damaged("a value of another kind than its schema says")),
         }
     }
 
@@ -213,9 +226,7 @@ impl<'a> Unfolding<'a> {
                 is_near
             });
             let count = 1 + follow.count();
-            if end - start > self.most {
-                return Err(damaged("a value that is longer than a record may be"));
-            }
+            self.is_allowed(end - start)?;
             let texts = Bytes::from(bytes.take(start, (end - start) as usize)?);
             for (from, until) in &ends[at..at + count] {
                 let text = texts.slice((from - start) as usize..(until - start) as usize);
@@ -245,7 +256,8 @@ impl<'a> Unfolding<'a> {
             views.cells(start, count, &|row| wanted[row] > 0, self.most, &mut cells)?;
             for (cell, times) in cells.into_iter().zip(wanted) {
                 for _ in 0..times {
-                    let bytes = self.leaves[leaf].push_bytes(text(&cell)?, stored)?;
+                    let text = self.text(&cell)?;
+                    let bytes = self.leaves[leaf].push_bytes(text, stored)?;
                     self.add(bytes)?;
                 }
             }
@@ -262,30 +274,23 @@ impl<'a> Unfolding<'a> {
         cells: Vec<Cell>,
     ) -> io::Result<()> {
         for (slot, cell) in slots.iter_mut().filter(|slot| slot.row.is_some()).zip(cells) {
-            let leaf = &mut self.leaves[leaf];
             let bytes = match cell {
                 Cell::Null => {
                     void(slot, node.defined, node.optional)?;
                     0
                 }
-                Cell::Truth(truth) => leaf.push_truth(truth),
-                cell if matches!(stored, StoredValue::Bytes | StoredValue::Text) => {
-                    leaf.push_bytes(text(&cell)?, stored)?
+                Cell::Truth(truth) => self.leaves[leaf].push_truth(truth),
+                cell => {
+                    let (text, leaf) = (self.text(&cell)?, &mut self.leaves[leaf]);
+                    match stored {
+                        StoredValue::Bytes | StoredValue::Text => leaf.push_bytes(text, stored)?,
+                        _ => leaf.push_fixed(text.data(), stored)?,
+                    }
                 }
-                cell => leaf.push_fixed(text(&cell)?.data(), stored)?,
             };
             self.add_shared(bytes, *slot)?;
         }
         Ok(())
-    }
-}
-
-/// The bytes of a cell.
-fn text(cell: &Cell) -> io::Result<ByteArray> {
-    match cell {
-        Cell::Text(text) => Ok(text.clone()),
-        Cell::Long(_) => Err(damaged("a value that is longer than a record may be")),
-        _ => Err(damaged("a value of another kind than its schema says")),
     }
 }
 
