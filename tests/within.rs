@@ -167,10 +167,19 @@ fn a_field_that_is_not_there_is_told_and_wrong_names_are_refused() {
     let dir = Dir::new();
     dir.write("a.jsonl", line("1", &words(0, 40)) + &line("2", &words(0, 40)));
     let refused = "no document has a number or a string in the field nosuch; the first record has: id, text";
-    dir.dedup("a.jsonl --within nosuch --dry-run").code(2).says(refused);
-    dir.alike("load c a.jsonl --within nosuch", None).code(2).says("in the field nosuch; name a field");
-    assert!(!dir.join("c/manifest-00000001").exists());
-    std::fs::remove_dir_all(dir.join("c")).unwrap();
+    dir.dedup("a.jsonl --within nosuch --dry-run").code(3).says(refused);
+    // In many epochs, of which nothing is left.
+    let many = (0..400).map(|at| line(&at.to_string(), &words(at * 50, 40))).collect::<String>();
+    dir.write("many.jsonl", many);
+    for load in ["load c a.jsonl", "load c many.jsonl --epoch 16K -w 1"] {
+        dir.alike(&format!("{load} --within nosuch"), None).code(3).says("in the field nosuch; name a field");
+        assert_eq!(std::fs::read_dir(dir.join("c")).unwrap().count(), 0, "{load}");
+    }
+    dir.write("gone.jsonl", "{\"op\":\"delete\",\"id\":\"1\"}\n");
+    dir.alike("load deleted gone.jsonl --within nosuch", None).ok();
+    dir.write("alone.jsonl", line("1", &words(0, 40)));
+    dir.dedup("alone.jsonl --within nosuch --dry-run").ok();
+    std::fs::remove_dir(dir.join("c")).unwrap();
     dir.write("b.jsonl", line("3", &words(0, 40)));
     let one = serde_json::json!({ "id": "4", "lang": "de", "text": words(0, 40) });
     dir.write("one.jsonl", format!("{one}\n"));

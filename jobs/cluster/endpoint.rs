@@ -2,7 +2,7 @@
 //! answer, and is let go; nobody can make it hold more than a few kilobytes, or keep others from being answered.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub(crate) fn listen_addresses(flag: &str, text: &str, above: usize) -> Result<V
     let wrong = |what: &str| Error::config(format!("{flag} {text}: {what}"));
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let (host, port) = match text.parse() {
-        Ok(port) if is_number => ("127.0.0.1", port),
+        Ok(port) if is_number => ("", port),
         _ if is_number => return Err(wrong("expected a port up to 65535, or host:port")),
         _ => split_any_address(text).map_err(wrong)?,
     };
@@ -38,6 +38,10 @@ pub(crate) fn listen_addresses(flag: &str, text: &str, above: usize) -> Result<V
         port => u16::try_from(usize::from(port).saturating_add(above))
             .map_err(|_| wrong("the port plus the index is above 65535"))?,
     };
+    if host.is_empty() {
+        // Whichever of the two this machine has.
+        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
+    }
     let found = (host, port).to_socket_addrs().map(Iterator::collect::<Vec<SocketAddr>>);
     match found.map_err(|e| wrong(&format!("the host is not found ({e})")))? {
         found if found.is_empty() => Err(wrong("the host has no address")),

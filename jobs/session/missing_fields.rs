@@ -1,6 +1,8 @@
 //! What was asked for and has no effect: fields that no record has, told with those that there are, and what is about pages or mails
 //! where there are none.
 
+use std::path::Path;
+
 use alike::config::Input;
 use alike::error::{Error, Result};
 use alike::flow::Outcome;
@@ -42,22 +44,27 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &
 /// Refuses to compare all documents with each other where only those of one value were to be.
 ///
 /// # Errors
-/// [`Error::Config`] if no document has a value.
+/// [`Error::Input`] if no document has a value, and there is more than one with a word.
 pub(crate) fn refuse_missing_within(outcome: &Outcome, input: &Input) -> Result<()> {
     let (missing, documents) = (outcome.tally.missing_within, outcome.tally.documents);
-    match documents > 0 && missing == documents {
-        true => Err(no_value_to_compare_within(&input.within_field, &there(outcome))),
-        false => Ok(()),
+    let first = outcome.run.documents.own_sources().first();
+    match first.filter(|_| documents - outcome.tally.empty > 1 && missing == documents) {
+        Some(first) => {
+            let (file, field) = (Path::new(&first.shown), &input.within_field);
+            Err(no_value_to_compare_within(file, field, &there(outcome)))
+        }
+        None => Ok(()),
     }
 }
 
 /// The error of a field that no document has, so that all would be compared; `there` is what else they have.
-pub(crate) fn no_value_to_compare_within(field: &str, there: &str) -> Error {
+pub(crate) fn no_value_to_compare_within(place: &Path, field: &str, there: &str) -> Error {
     let field = printable(field);
-    Error::config(format!(
+    let what = format!(
         "--within: no document has a number or a string in the field {field}{there}; name a field that they have, or leave --within \
-         out to compare all of them; nothing was written"
-    ))
+         out to compare all of them"
+    );
+    Error::input(place, what)
 }
 
 /// The fields that the first document has, for a message; a hint is nothing that a run fails for.

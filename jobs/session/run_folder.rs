@@ -15,6 +15,13 @@ use alike::scratch::{Scratch, private_folder};
 use alike::system_memory::peak_memory;
 use serde_json::Value;
 
+/// Whether a name is directly in the folder of a collection.
+fn is_in_collection(out: &Path) -> bool {
+    let folder =
+        out.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    folder.is_some_and(is_collection)
+}
+
 /// Where a run works: beside its output, or, in a dry run and for a store, wherever the system keeps temporary files.
 pub(crate) enum RunFolder {
     /// What becomes the output.
@@ -27,7 +34,7 @@ impl RunFolder {
     /// The place for a run that writes `out`, or nothing.
     pub(crate) fn new(out: Option<&Path>) -> Result<RunFolder> {
         match out {
-            Some(out) if out.parent().is_some_and(is_collection) => Err(Error::config(format!(
+            Some(out) if is_in_collection(out) => Err(Error::config(format!(
                 "--out {}: that is within a collection, whose folder is backed up and removed as one; name a place beside it",
                 out.display()
             ))),

@@ -1,10 +1,10 @@
 //! A file beside the result of a command: refused before the work if it cannot be made, and whole or not there after it.
 
-use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
+use tempfile::Builder;
 
 /// A file that is to be made.
 pub(crate) struct NewFile {
@@ -37,27 +37,32 @@ impl NewFile {
         path.map(|path| NewFile::new(flag, path)).transpose()
     }
 
-    /// Writes it. What could not be written to its end is removed again.
+    /// Writes it under a temporary name, and gives it its own when it is whole.
     ///
     /// # Errors
     /// [`Error::Config`] if something has taken the name since; [`Error::Io`].
     pub(crate) fn write(&self, text: &str) -> Result<()> {
-        let mut file = match File::create_new(&self.path) {
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                return NewFile::new(self.flag, &self.path).map(drop);
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.prefix(".alike-").tempfile_in(folder.unwrap_or(Path::new(".")));
+        let mut file = file.map_err(|e| Error::io(&self.path, "create", e))?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all());
+        written.map_err(|e| Error::io(&self.path, "write", e))?;
+        match file.persist_noclobber(&self.path) {
+            Err(e) if e.error.kind() == ErrorKind::AlreadyExists => {
+                NewFile::new(self.flag, &self.path).map(drop)
             }
-            file => file.map_err(|e| Error::io(&self.path, "create", e))?,
-        };
-        file.write_all(text.as_bytes()).map_err(|e| {
-            // The error that is told is the first one.
-            let _ = fs::remove_file(&self.path);
-            Error::io(&self.path, "write", e)
-        })
+            done => done.map(drop).map_err(|e| Error::io(&self.path, "create", e.error)),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -52,24 +52,39 @@ class Collection:
         >>> archive.load("samples/licences.jsonl", threshold=0.9)["added"]
         327
         """
-        # The same call again finds what an interrupted one has sent.
+        # The same call again finds what an interrupted one has sent: in a folder that is gone as soon as this ends, whoever holds
+        # its error.
         folder = Folder(str(self.path))
+        try:
+            sent = self._sent(data, folder, text, id, store_text, options)
+            how: dict[str, Option] = {"text-field": text, "id-field": id, "store-text": store_text, **options}
+            report: dict[str, Any] = value(
+                ["load", "--json", *flags(how)], [str(self.path), *sent], watched=True, progress=progress
+            )
+            return report
+        finally:
+            folder.end()
+
+    def _sent(
+        self,
+        data: Any,
+        folder: Folder,
+        text: str | None,
+        id: str | None,
+        store_text: bool,
+        options: dict[str, Option],
+    ) -> list[str]:
+        """The inputs of a load: paths, or the file to which a table was written."""
         made = self._made()
         stored = store_text or bool(made and made["store_text"])
+        configured = options.get("config") is not None and made is None
         if paths_of(data) is not None or not stored:
-            configured = options.get("config") is not None and made is None
             column = id if id is not None or configured else _field(made, "id_field") or "id"
-            loaded = given(data, folder, "rows", text=text or _field(made, "text_field"), id=column, configured=configured)
-        else:
-            names = (text or _field(made, "text_field") or "text", id or _field(made, "id_field") or "id")
-            configured = options.get("config") is not None and made is None
-            columns = (None, None) if configured else names
-            loaded = given_as_json(data, folder, "rows", text=columns[0], id=columns[1])
-        how: dict[str, Option] = {"text-field": text, "id-field": id, "store-text": store_text, **options}
-        report: dict[str, Any] = value(
-            ["load", "--json", *flags(how)], [str(self.path), *loaded.inputs], watched=True, progress=progress
-        )
-        return report
+            named = text or _field(made, "text_field")
+            return given(data, folder, "rows", text=named, id=column, configured=configured).inputs
+        names = (text or _field(made, "text_field") or "text", id or _field(made, "id_field") or "id")
+        columns = (None, None) if configured else names
+        return given_as_json(data, folder, "rows", text=columns[0], id=columns[1]).inputs
 
     def abandon(self) -> None:
         """Discards what an interrupted load has done. Otherwise the same load again goes on with it, and every other is refused.
@@ -111,7 +126,7 @@ class Collection:
         """
         if isinstance(data, str):
             # As a record, so that no text is taken for what it begins like, such as an archive.
-            record = json.dumps(_nested((_field(self._made(), "text_field") or "text").split("."), data))
+            record = json.dumps(_nested((_field(self._made(), "text_field") or "text").split("."), data), ensure_ascii=False)
             with _spooled(record) as text:
                 answers = list(rows(["check", "--input-format=jsonl", *flags(options)], [str(self.path)], given=text))
             found: list[dict[str, Any]] = answers[0]["resembles"] if answers else []

@@ -101,8 +101,8 @@ def decimal(value: Any, name: str = "threshold") -> str:
     except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{name}={value!r} is no number") from error
     written = f"{number:.6f}".rstrip("0").rstrip(".")
-    # What arithmetic leaves behind the digits that were meant is less.
-    if abs(float(written) - number) > 1e-9:
+    # A share that is not all is never taken for all, nor one of something for nothing.
+    if written in ("0", "1") and float(written) != number:
         raise UsageError(f"{name}={value!r} has more than six digits behind the point")
     return written
 

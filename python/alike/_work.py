@@ -39,6 +39,10 @@ class Folder:
         LOCKS.add(lock)
         self._end = weakref.finalize(self, _remove, path, lock, os.getpid())
 
+    def end(self) -> None:
+        """Removes it now."""
+        self._end()
+
     def run(self) -> Path:
         """A path in it at which there is nothing yet."""
         return self.path / f"out-{secrets.token_hex(8)}"

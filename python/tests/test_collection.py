@@ -123,9 +123,11 @@ def test_an_interrupted_load_of_a_table_goes_on_or_goes(tmp_path: Path, monkeypa
     with monkeypatch.context() as context:
         context.setenv("ALIKE_PROGRAM", str(stop))
         alike.program.cache_clear()
-        with pytest.raises(alike.AlikeError):
+        # Whoever holds the error, as an interpreter does, holds nothing that is in the way.
+        with pytest.raises(alike.AlikeError) as stopped:
             archive.load(table, **how)
     alike.program.cache_clear()
+    assert stopped.value.__traceback__ is not None
     with pytest.raises(alike.StateError, match="`alike load .* --abandon`"):
         archive.load(table.slice(5), **how)
     assert archive.load(table, **how)["documents"] == 20000
@@ -141,6 +143,12 @@ def test_records_that_are_stored_have_texts_and_ids(tmp_path: Path) -> None:
     for told, columns in wrong.items():
         with pytest.raises(alike.UsageError, match=told):
             alike.Collection(tmp_path / "stored").load(pa.table(columns), store_text=True)
+
+
+def test_rows_that_only_delete_need_no_text(records: list[dict[str, Any]], tmp_path: Path) -> None:
+    archive = alike.Collection(tmp_path / "stored")
+    archive.load(pa.Table.from_pylist(records), store_text=True)
+    assert archive.load(pa.table({"id": [records[0]["id"]], "op": ["delete"]}))["removed"] == 1
 
 
 def test_each_row_that_is_checked_has_an_answer(tmp_path: Path) -> None:

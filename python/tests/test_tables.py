@@ -252,10 +252,11 @@ def test_a_notebook_shows_a_table_and_a_picture(records: list[dict[str, Any]]) -
 
 
 def test_no_share_is_more_than_was_asked_for() -> None:
-    texts = [f"{at} alone here" for at in range(10)]
-    for rows, share in ((1, 0.5), (3, 0.5), (7, 0.1), (10, 0.25), (10, 0.3)):
+    texts = [f"{at} alone here" for at in range(100)]
+    wanted = [(1, 0.5, 0), (3, 0.5, 1), (7, 0.1, 0), (10, 0.25, 2), (10, 0.3, 3), (100, 0.29, 29), (100, 0.57, 57), (100, 0.58, 58)]
+    for rows, share, tested in wanted:
         train, test = alike.split(pa.table({"text": texts[:rows]}), test_size=share)
-        assert (len(train) + len(test), len(test)) == (rows, int(share * rows))
+        assert (len(train) + len(test), len(test)) == (rows, tested)
     with pytest.raises(alike.UsageError, match="connected components"):
         alike.split(pa.table({"text": texts}), clustering="guarantee")
 

@@ -1,7 +1,7 @@
 //! What users of other tools type, and the option or value of alike that means the same.
 
 use std::ffi::OsString;
-use std::num::{ParseFloatError, ParseIntError};
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -229,14 +229,15 @@ fn with_missing(mut error: Error, words: &[OsString]) -> Error {
 
 /// The error of a value that is no number, with what was expected: the words of the parser do not say.
 fn with_expected(mut error: Error) -> Error {
-    let source = std::error::Error::source(&error);
-    let source = source
-        .map(|source| (source.is::<ParseIntError>(), source.is::<ParseFloatError>(), source.to_string()));
-    let hint = match source {
-        Some((true, _, why)) if why.contains("zero") => "a whole number from 1 on is expected, such as 2",
-        Some((true, ..)) => "a whole number is expected, such as 2",
-        Some((_, true, _)) => "a number is expected, such as 0.5",
-        _ => return error,
+    let Some(source) = std::error::Error::source(&error) else { return error };
+    let hint = match source.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::Zero) => "a whole number from 1 on is expected, such as 2",
+        Some(IntErrorKind::PosOverflow | IntErrorKind::NegOverflow) => {
+            "a smaller number is expected, such as 2"
+        }
+        Some(_) => "a whole number is expected, such as 2",
+        None if source.is::<ParseFloatError>() => "a number is expected, such as 0.5",
+        None => return error,
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     error
@@ -252,7 +253,7 @@ fn commands_with(flag: &str) -> Option<String> {
     match &commands[..] {
         [] => None,
         [one] => Some(one.clone()),
-        [rest @ .., last] if rest.len() < NAMED => Some(format!("{} and {last}", rest.join(", "))),
+        [rest @ .., last] if rest.len() <= NAMED => Some(format!("{} and {last}", rest.join(", "))),
         more => Some(format!("{} and {} more commands", more[..NAMED].join(", "), more.len() - NAMED)),
     }
 }
@@ -327,6 +328,7 @@ mod tests {
             ("dedup in --out o -w many", "a whole number is expected"),
             ("dedup in --out o --ngram x", "a whole number is expected"),
             ("clusters c --top 0x1", "a whole number is expected"),
+            ("dedup in --out o -w 99999999999999999999999", "a smaller number is expected"),
             ("check c f --threshold 0.5", "--threshold is an option of alike dedup"),
             ("dedup in --out o --store-text", "--store-text is an option of alike load"),
         ] {

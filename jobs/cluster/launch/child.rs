@@ -185,7 +185,7 @@ fn copy(mut from: impl Read, to: &mut impl Write) -> io::Result<()> {
     loop {
         match from.read(&mut piece) {
             Ok(0) => return to.flush(),
-            Ok(read) => to.write_all(&piece[..read])?,
+            Ok(read) => to.write_all(&piece[..read]).and_then(|()| to.flush())?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -172,8 +172,9 @@ fn change(
     let field = writer.snapshot().manifest().config.input.within_field.clone();
     let is_first = writer.snapshot().manifest().load == 0;
     let agree = |report: &Report| {
-        if is_first && report.records > 0 && report.missing_within == report.records {
-            return Err(no_value_to_compare_within(&field, ""));
+        // Of one document nothing is compared, and of deletions nothing at all.
+        if is_first && report.documents > 1 && report.missing_within == report.records {
+            return Err(no_value_to_compare_within(&args.at.collection, &field, ""));
         }
         match (report.records, args.change.max_delete) {
             // That was asked for.

@@ -56,8 +56,11 @@ pub(crate) fn patiently<T>(
 fn holder(lock: &Path) -> Option<String> {
     let data = fs::metadata(lock).ok()?;
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    // Files of other devices may have that inode, too.
-    let process = lockers(&locks, data.ino()).find(|process| has_open(*process, &data))?;
+    // Files of other devices may have that inode, too. What a process of somebody else has open is not told: then the device counts
+    // that the list names, which some file systems have another name for.
+    let device = device(data.dev());
+    let holds = |(process, at): &(u32, &str)| has_open(*process, &data).unwrap_or(*at == device);
+    let process = lockers(&locks, data.ino()).find(holds)?.0;
     let command = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let command = String::from_utf8_lossy(&command).trim_end_matches('\0').replace('\0', " ");
     Some(match command.is_empty() {
@@ -66,22 +69,30 @@ fn holder(lock: &Path) -> Option<String> {
     })
 }
 
-/// The processes that hold the lock of an inode of any device, in the system's list of locks.
-fn lockers(locks: &str, inode: u64) -> impl Iterator<Item = u32> {
-    let of = move |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
+/// The processes that hold the lock of an inode of any device, in the system's list of locks, each with the device.
+fn lockers(locks: &str, inode: u64) -> impl Iterator<Item = (u32, &str)> {
+    let of = move |line| {
+        let words: Vec<&str> = str::split_whitespace(line).collect();
         let [_, "FLOCK", _, "WRITE", process, file, ..] = words[..] else { return None };
-        let same = file.rsplit(':').next()?.parse() == Ok(inode);
-        process.parse().ok().filter(|process| same && *process > 0)
+        let (device, file) = file.rsplit_once(':')?;
+        let process: u32 = process.parse().ok().filter(|process| *process > 0)?;
+        (file.parse() == Ok(inode)).then_some((process, device))
     };
     locks.lines().filter_map(of)
 }
 
-/// Whether a process has a file open, as far as may be known.
-fn has_open(process: u32, file: &fs::Metadata) -> bool {
-    let open = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+/// A device as that list names it: the major and the minor number of Linux.
+fn device(number: u64) -> String {
+    let (major, minor) =
+        ((number >> 8 & 0xfff) | (number >> 32 & !0xfff), (number & 0xff) | (number >> 12 & 0xf_ff00));
+    format!("{major:02x}:{minor:02x}")
+}
+
+/// Whether a process has a file open; `None` if that may not be known.
+fn has_open(process: u32, file: &fs::Metadata) -> Option<bool> {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
     let mut open = open.filter_map(|open| fs::metadata(open.path()).ok());
-    open.any(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
+    Some(open.any(|open| (open.dev(), open.ino()) == (file.dev(), file.ino())))
 }
 
 #[cfg(test)]
@@ -92,13 +103,18 @@ mod tests {
     fn the_holder_is_found_in_the_list_of_the_system() {
         let locks = "1: POSIX  ADVISORY  WRITE 11 08:01:77 0 EOF\n2: FLOCK  ADVISORY  WRITE 4711 08:01:77 0 EOF\n\
                      2: -> FLOCK  ADVISORY  WRITE 5 08:01:78 0 EOF\n3: FLOCK  ADVISORY  WRITE 12 08:01:79 0 EOF\n";
-        let found = |inode| lockers(locks, inode).collect::<Vec<u32>>();
-        assert_eq!((found(77), found(78), found(79)), (vec![4711], vec![], vec![12]));
+        let found = |inode| lockers(locks, inode).collect::<Vec<_>>();
+        assert_eq!((found(77), found(78), found(79)), (vec![(4711, "08:01")], vec![], vec![(12, "08:01")]));
+        assert_eq!((device(0x801), device(0xfe00)), ("08:01".to_owned(), "fe:00".to_owned()));
         let folder = tempfile::tempdir().expect("a folder");
         let of = |name| fs::File::create_new(folder.path().join(name)).expect("created");
         let (open, closed) = (of("a"), of("b").metadata().expect("known"));
         let me = std::process::id();
-        assert!(has_open(me, &open.metadata().expect("known")) && !has_open(me, &closed));
+        let known = [open.metadata().expect("known"), closed].map(|file| has_open(me, &file));
+        assert_eq!(
+            (known, has_open(u32::MAX, &open.metadata().expect("known"))),
+            ([Some(true), Some(false)], None)
+        );
     }
 
     #[test]

@@ -97,9 +97,11 @@ impl StoreSettings {
         let lets_in = sections.iter().rev().find(|section| section.contains_key(LETS_IN[0].0));
         let lets_in = lets_in.filter(|_| self.get(LETS_IN[0].1).is_none());
         for (key, variable) in LETS_IN {
-            if let Some(value) = lets_in.and_then(|section| section.get(key)) {
-                self.variables.insert(variable.to_owned(), value.clone());
-            }
+            let Some(lets_in) = lets_in else { break };
+            match lets_in.get(key) {
+                Some(value) => self.variables.insert(variable.to_owned(), value.clone()),
+                None => self.variables.remove(variable),
+            };
         }
         for (key, variable) in IS_AT {
             if let Some(value) = sections.iter().rev().find_map(|section| section.get(key)) {
@@ -168,6 +170,8 @@ mod tests {
         let mine = of(&mine).with_profile();
         assert_eq!((mine.get("AWS_ACCESS_KEY_ID"), mine.get("AWS_SECRET_ACCESS_KEY")), (Some("mine"), None));
         assert_eq!(mine.get("AWS_REGION"), Some("us-west-2"));
+        let token = [("HOME", home), ("AWS_SESSION_TOKEN", "mine"), ("AWS_PROFILE", "other")];
+        assert_eq!(of(&token).with_profile().get("AWS_SESSION_TOKEN"), None, "of another key");
         let said = of(&[("HOME", home), ("AWS_ACCESS_KEY_ID", "mine")]).with_profile();
         assert_eq!((said.get("AWS_ACCESS_KEY_ID"), said.get("AWS_SECRET_ACCESS_KEY")), (Some("mine"), None));
     }

@@ -56,7 +56,10 @@ impl WebStore {
             // Some servers have no heads, or allow none.
             _ => {
                 let answer = self.send(Method::GET, url, &[(RANGE.as_str(), "bytes=0-0".to_owned())]).await?;
-                let (_, bytes) = part(&answer).ok_or_else(no_parts)?;
+                // Of nothing there are no parts to send.
+                let is_empty = answer.status() == StatusCode::OK && answer.content_length() == Some(0);
+                let whole = if is_empty { Some(NOTHING) } else { part(&answer) };
+                let (_, bytes) = whole.ok_or_else(no_parts)?;
                 Ok(ObjectState { bytes, version: version(answer.headers()), ..ObjectState::default() })
             }
         }
