@@ -195,7 +195,7 @@ fn a_page_is_whole_or_not_there() {
     let before = read(&dir, "look.html");
     dir.dedup("wrong.jsonl --dry-run -q --report look.html").code(3);
     assert_eq!(read(&dir, "look.html"), before);
-    dir.dedup("in --dry-run -q --report no/such/look.html").code(1).says("there is no folder no/such");
+    dir.dedup("in --dry-run -q --report no/such/look.html").code(2).says("there is no folder no/such");
     dir.dedup("in --dry-run -q --report in").code(1).says("directory");
     dir.dedup("in --out out -q --report out/summary.json").code(2).says("out/report.html");
     assert_eq!(dir.names(), ["in", "look.html", "wrong.jsonl"]);
