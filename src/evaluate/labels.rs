@@ -143,6 +143,11 @@ struct Columns {
 impl Columns {
     fn of(table: &FieldTable, wish: &LabelOptions) -> std::result::Result<Columns, String> {
         let Some(names) = &table.names else {
+            if let [Some(only)] = &table.rows[0].1[..]
+                && only.contains(',')
+            {
+                return Err("columns are parted by tabulators, and the first line has commas: write the file with tabulators".into());
+            }
             let form = wish.form.ok_or(
                 "the first line is no heading (its first column would be id or id_a); say what the columns are with \
                  --labels-form pairs, clusters or marks",

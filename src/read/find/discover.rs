@@ -101,9 +101,15 @@ impl Search<'_> {
             Err(_) if fs::symlink_metadata(path).is_err() && input.contains(['*', '?', '[']) => {
                 self.pattern(input)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Error::input(path, "no such file or folder; check the name"))
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Error::input(
+                path,
+                match input.contains("://") {
+                    true => {
+                        "no such file or folder, and no URL that is read: these begin with s3://, gs://, az://, https:// or hf://"
+                    }
+                    false => "no such file or folder; check the name",
+                },
+            )),
             Err(error) => {
                 Err(Error::input(path, format!("cannot be read ({error}); mend it, or leave it out")))
             }
