@@ -418,6 +418,13 @@ fn a_collection_is_rolled_back() {
         rows.collect::<BTreeSet<String>>()
     };
     assert_eq!(members(&dir.alike("clusters c --json", None).ok().stdout), members(&first));
+    // Whoever gives the command again, not knowing that it was done: commit 1 is no longer kept then.
+    dir.alike("load d 1.jsonl", None).ok();
+    dir.alike("load d 2.jsonl", None).ok();
+    dir.alike("rollback d --to 1", None).ok().says("is as commit 1 was");
+    dir.alike("clusters d --at 1", None).code(2).says("cannot be looked at again");
+    dir.alike("rollback d --to 1", None).ok().says("nothing was changed since");
+    dir.alike("rollback d --to 0", None).code(2).says("cannot be looked at again");
 }
 
 #[test]

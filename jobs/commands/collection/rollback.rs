@@ -18,6 +18,7 @@ use crate::session::options::Machine;
 use crate::session::target::opened;
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
+use crate::terminal::stderr::{message, warn};
 use crate::terminal::stdout::stdout_error;
 
 pub(crate) fn run(args: &RollbackArgs, job: &DistributedJob) -> Result<ExitCode> {
@@ -80,9 +81,13 @@ fn lead(
             error
         }
     })?;
+    let released = peers.map_or(Ok(()), release_followers);
     if report.commit.is_some() && !args.dry_run {
         warn_untidied(&writer);
+        // The commit stands, whatever becomes of the other processes.
+        released.unwrap_or_else(|error| warn(&message(&error)));
+    } else {
+        released?;
     }
-    peers.map_or(Ok(()), release_followers)?;
     Ok(report)
 }

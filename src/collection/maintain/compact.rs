@@ -68,7 +68,7 @@ pub fn compact_with(
     next.retained_from = match how {
         // Nobody asked for it, so it takes nothing that could be looked at.
         Compaction::Tiered { .. } => Some(writer.snapshot().manifest().first_kept()),
-        Compaction::Full => next.retained_from.filter(|_| next.retain.is_some()),
+        Compaction::Full => None,
     };
     let merged = match peers {
         Some(peers) if peers.state().is_some() => merge_local_runs(writer, &mut next, how, peers, progress),

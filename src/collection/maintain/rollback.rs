@@ -56,7 +56,13 @@ pub fn rollback(
 ) -> Result<RollbackReport> {
     writer.check_finished()?;
     writer.snapshot().check_within_reach()?;
-    let target = Snapshot::open_at(writer.storage(), to)?;
+    let target = match Snapshot::open_at(writer.storage(), to) {
+        // The same command again, after the last one was cut off behind its commit.
+        Err(Error::NotRetained { .. }) if has_restored(writer.snapshot().manifest(), to) => {
+            writer.snapshot().clone()
+        }
+        opened => opened?,
+    };
     let (last, earlier) = (writer.snapshot().manifest(), target.manifest());
     let mut report = RollbackReport {
         to: earlier.commit,
@@ -85,6 +91,12 @@ pub fn rollback(
     progress.metrics().add(Metric::Commits, 1);
     report.untidied = keep(writer, peers).err().map(|error| error.to_string());
     Ok(report)
+}
+
+/// Whether the last change was to restore the commit that is asked for.
+fn has_restored(last: &Manifest, to: &CommitAt) -> bool {
+    let restored = last.changes.last().and_then(|log| log.note.as_ref()?.restored);
+    matches!(to, CommitAt::Number(asked) if restored == Some(*asked))
 }
 
 /// How what the earlier commit holds differs from what the last one does.

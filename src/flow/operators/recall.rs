@@ -57,7 +57,8 @@ pub fn recall_wanted<'scope>(
                     }
                 }
                 drop(session);
-                cap = None;
+                // What others wait for does not come where the run has failed: they must hear why, and not that all is there.
+                cap = cap.take().filter(|_| status.failed());
             }
         },
     )

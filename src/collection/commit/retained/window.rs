@@ -28,14 +28,15 @@ impl Manifest {
     /// Says which commits stay once this one is published after `last`, and leaves out change logs of those before, if the
     /// collection says how many stay. That of the first one stays: it tells when that was made.
     pub(in crate::collection) fn slide(&mut self, last: &Manifest) {
+        // Only a merge of runs says from where on commits stay: the state before the last change is still there after it.
+        let changes = self.changes.last().is_some_and(|log| log.commit == self.commit);
+        let merged = self.retained_from.filter(|_| !changes && self.retain == last.retain);
         let Some(retain) = self.retain else {
-            // Only a merge of runs says more: the state before the last change is still there after it.
-            let changes = self.changes.last().is_some_and(|log| log.commit == self.commit);
-            self.retained_from = self.retained_from.filter(|_| !changes);
+            self.retained_from = merged;
             return;
         };
         let most = (self.commit + 1).saturating_sub(MAX_RETAINED);
-        let wanted = first_wanted(retain, &self.changes).max(most).min(last.commit);
+        let wanted = merged.unwrap_or_else(|| first_wanted(retain, &self.changes)).max(most).min(last.commit);
         // What is gone does not come back, whatever is wanted now.
         let first = wanted.max(last.first_kept()).max(self.retained_from.unwrap_or(0).min(last.commit));
         self.retained_from = Some(first);
@@ -146,6 +147,20 @@ mod tests {
         assert_eq!(slid(10, &[8, 9], Some(8)), 8);
         assert_eq!(slid(11, &[8, 9], Some(8)), 8);
         assert_eq!(slid(12, &[8, 9, 12], Some(8)), 11);
+        let slid = |from| {
+            let retain = Some(Retain::Commits(1));
+            let last = Manifest {
+                commit: 9,
+                retain,
+                retained_from: Some(8),
+                ..Manifest::first(7, Config::default(), false)
+            };
+            let changes = vec![entry(8, None), entry(9, None)];
+            let mut next = Manifest { commit: 10, changes, retained_from: from, ..last.clone() };
+            next.slide(&last);
+            next.first_kept()
+        };
+        assert_eq!((slid(Some(8)), slid(None)), (8, 9), "a merge, and a compaction that was asked for");
     }
 
     #[test]
