@@ -207,7 +207,7 @@ fn what_cannot_be_measured_is_refused() {
     refused(&dir, "--labels none.tsv").code(3).says("no document of the input");
     dir.write("commas.csv", "id,cluster\na,1\n");
     refused(&dir, "--labels commas.csv")
-        .code(3)
+        .code(2)
         .says("the first line has commas: write the file with tabulators");
     refused(&dir, "--labels two.tsv").code(3).says("line 3: \"a\" has another label above");
     refused(&dir, "--labels self.tsv").code(3).says("paired with itself");

@@ -70,6 +70,10 @@ pub fn verify<'scope>(
             move |(input, frontier), output| {
                 let status = &sets.context.status;
                 input.for_each_time(|_, data| data.for_each(Vec::clear));
+                if status.failed() {
+                    // Sets that came since were not taken in.
+                    cap = None;
+                }
                 let Some(held) = cap.as_ref().filter(|_| frontier.is_empty()) else { return };
                 let (mut session, mut found) = (output.session(held), 0);
                 let measured = sets.candidates.take(worker, &mut some).and_then(|()| {
@@ -80,7 +84,12 @@ pub fn verify<'scope>(
                 });
                 drop(session);
                 status.progress.metrics().add(Metric::Links, found);
-                measured.unwrap_or_else(|error| status.fail(error));
+                // What is missing in a run that has failed meanwhile is no reason of its own.
+                measured.unwrap_or_else(|error| {
+                    if !status.failed() {
+                        status.fail(error)
+                    }
+                });
                 match some.is_empty() || status.failed() {
                     true => cap = None,
                     false => activator.activate(),
