@@ -135,6 +135,33 @@ fn families_of_pages() {
     }
 }
 
+/// Signatures only save work: where a process has no memory for those of all its documents, the others do without.
+#[test]
+fn a_process_without_room_for_signatures_finds_the_same() {
+    let dir = Dir::new();
+    let (mut random, mut texts): (Random, Vec<Vec<usize>>) = (Random(5), Vec::new());
+    for at in 0..90_000_usize {
+        let mut text: Vec<usize> = (0..20).map(|_| random.below(30_000)).collect();
+        if at > 0 && random.below(2) == 0 {
+            text.clone_from(&texts[at - 1 - random.below(at.min(500))]);
+            text[random.below(20)] = random.below(30_000);
+        }
+        texts.push(text);
+    }
+    let text = |text: &Vec<usize>| text.iter().map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let lines = (0..).zip(&texts).map(|(at, words): (u32, _)| line(&at.to_string(), &text(words)));
+    dir.write("in.jsonl", lines.collect::<String>());
+    let run = "dedup in.jsonl -w 1 --memory 36M -q --out";
+    dir.alike(&format!("{run} alone"), None).ok();
+    for at in 0..2 {
+        dir.alike(&format!("launch -n 2 -- {run} out{at}"), None).ok();
+        let lists =
+            ["alone", &format!("out{at}")].map(|out| fs::read(dir.join(&format!("{out}/duplicates.jsonl"))));
+        let [alone, together] = lists.map(Result::unwrap);
+        assert!(alone == together && alone.len() > 100_000);
+    }
+}
+
 /// Where there are very many candidates a document for each process, process 0 measures them as it forms clusters; where there are fewer,
 /// or all pairs are asked for, all workers do. Beside them near-copies in mass, a hot group. Clusters and counts are the same.
 #[test]

@@ -96,7 +96,9 @@ fn may_be_alike(sets: &DocumentSets, signatures: &Sets, candidate: &Candidate) -
     let (mut x, mut y) = (Vec::new(), Vec::new());
     let of = |doc: Doc, scratch| match sets.context.topology.is_local(doc) {
         true => Ok(sets.documents.catalogue.signature(doc)),
-        false => signatures.get(doc, scratch),
+        false if signatures.contains(doc) => signatures.get(doc, scratch),
+        // Where there was no memory for it, there is none.
+        false => Ok(&[][..]),
     };
     Ok(sets.may_be_alike((low, of(low, &mut x)?), (high, of(high, &mut y)?)))
 }
