@@ -85,11 +85,11 @@ pub fn verify<'scope>(
                 drop(session);
                 status.progress.metrics().add(Metric::Links, found);
                 // What is missing in a run that has failed meanwhile is no reason of its own.
-                measured.unwrap_or_else(|error| {
-                    if !status.failed() {
-                        status.fail(error)
-                    }
-                });
+                if let Err(error) = measured
+                    && !status.failed()
+                {
+                    status.fail(error);
+                }
                 match some.is_empty() || status.failed() {
                     true => cap = None,
                     false => activator.activate(),
