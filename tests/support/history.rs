@@ -8,7 +8,7 @@ use alike::collection::{Batch, ChangeLine, Report, Snapshot, Writer, prepare};
 use alike::config::{Clustering, Config, JoinMeasure, Method, Verify};
 use alike::error::Error;
 use alike::flow::Components;
-use alike::flow::{LeaveOut, Part, Request, run};
+use alike::flow::{Request, run};
 use alike::lexicon::Lexicon;
 use alike::progress::Progress;
 use alike::read::{Day, day, discover};
@@ -270,26 +270,16 @@ impl Bench {
         }
         self.dir.write("live.jsonl", lines);
         let name = self.dir.join("live.jsonl").to_string_lossy().into_owned();
-        let request = Request {
-            sources: discover(&[name], &self.dir.join(".")).expect("inputs").sources,
-            protected: Vec::new(),
-            part: Part::ALL,
-            config: self.config.clone(),
-            pairs: false,
-            stored: None,
-            replays: Vec::new(),
-            leave_out: LeaveOut::Nothing,
-            observation: None,
-            frozen_tables: None,
-            lexicon: self.lexicon.clone(),
-            resources: Resources {
-                workers: 1,
-                memory: None,
-                simd: Simd::detect(),
-                scratch: self.dir.join("."),
-                peers: None,
-            },
+        let sources = discover(&[name], &self.dir.join(".")).expect("inputs").sources;
+        let resources = Resources {
+            workers: 1,
+            memory: None,
+            simd: Simd::detect(),
+            scratch: self.dir.join("."),
+            peers: None,
         };
+        let request = Request::new(sources, self.config.clone(), resources);
+        let request = Request { lexicon: self.lexicon.clone(), ..request };
         let outcome = run(request, Arc::new(Progress::default())).expect("a run");
         let name = |doc: &u32| String::from(outcome.run.documents.name(*doc).expect("a name"));
         outcome.findings.clusters.iter().map(|cluster| cluster.members.iter().map(name).collect()).collect()

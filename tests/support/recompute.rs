@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alike::collection::{QueryOverrides, RecomputeRequest, Snapshot, overridden};
 use alike::config::{Config, Method, Rule, Sampling};
-use alike::flow::{LeaveOut, Outcome, Part, Reason, Request, run};
+use alike::flow::{Outcome, Reason, Request, run};
 use alike::progress::Progress;
 use alike::read::discover;
 use alike::resources::Resources;
@@ -89,25 +89,18 @@ pub(crate) fn rerun(bench: &Bench, asked: &Asked) -> Found {
         true => Vec::new(),
         false => discover(&[name], &bench.dir.join(".")).expect("inputs").sources,
     };
+    let resources = Resources {
+        workers: 1,
+        memory: None,
+        simd: Simd::detect(),
+        scratch: bench.dir.join("."),
+        peers: None,
+    };
+    let config = overridden(&bench.config, &asked.choice).expect("a choice");
     let request = Request {
-        protected: Vec::new(),
-        part: Part::ALL,
-        sources,
-        config: overridden(&bench.config, &asked.choice).expect("a choice"),
         pairs: asked.pairs,
-        stored: None,
-        replays: Vec::new(),
-        leave_out: LeaveOut::Nothing,
-        observation: None,
-        frozen_tables: None,
         lexicon: bench.lexicon.clone(),
-        resources: Resources {
-            workers: 1,
-            memory: None,
-            simd: Simd::detect(),
-            scratch: bench.dir.join("."),
-            peers: None,
-        },
+        ..Request::new(sources, config, resources)
     };
     Found::of(&run(request, Arc::new(Progress::default())).expect("a run"), asked.pairs)
 }
