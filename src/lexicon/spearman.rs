@@ -55,11 +55,12 @@ pub fn spearman(pairs: &[(u64, u64)]) -> Option<f64> {
     if ties_a == all || ties_b == all {
         return None;
     }
-    let part = |ties: u128| ties as f64 / all as f64;
     // 6 (d^2 + f/12 + g/12) is (6 (2d)^2 + 2 f + 2 g) / 4.
-    let numerator = 1.0 - part(6 * squares + 2 * ties_a + 2 * ties_b) / 4.0;
-    // Rounding may lead beyond the ends.
-    Some((numerator / ((1.0 - part(ties_a)).sqrt() * (1.0 - part(ties_b)).sqrt())).clamp(-1.0, 1.0))
+    let numerator = (4 * all).cast_signed() - (6 * squares + 2 * ties_a + 2 * ties_b).cast_signed();
+    let (of_a, of_b) = (all - ties_a, all - ties_b);
+    // In this form values that are the same on both sides come to exactly 1. Rounding may lead beyond the ends otherwise.
+    let correlation = numerator as f64 / (4 * of_a) as f64 * (of_a as f64 / of_b as f64).sqrt();
+    Some(correlation.clamp(-1.0, 1.0))
 }
 
 /// Twice the rank of each value, which for equal ones is the mean of their places, and the sum of f^3 - f over groups of
@@ -129,6 +130,12 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_held_against_itself_is_exactly_1(values in prop::collection::vec(0u64..12, 2..200)) {
+            let same: Vec<(u64, u64)> = values.iter().map(|value| (*value, *value)).collect();
+            prop_assert!(spearman(&same).is_none_or(|found| found == 1.0));
+        }
+
         #[test]
         fn it_is_pearsons_correlation_of_mean_ranks(pairs in prop::collection::vec((0u64..12, 0u64..12), 2..60)) {
             let constant = |side: fn(&(u64, u64)) -> u64| pairs.iter().all(|pair| side(pair) == side(&pairs[0]));
