@@ -63,6 +63,7 @@ pub use reread::{
 };
 pub(crate) use source::from_anywhere;
 pub use source::{Extent, Source, UndecodableRows, Unit};
+pub(crate) use unit::begins_anywhere;
 pub use unit::{UnitReader, units};
 
 use crate::limits::sized;

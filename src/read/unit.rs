@@ -74,6 +74,12 @@ pub fn units(sources: &[Source], extent: Extent, target_bytes: u64) -> Vec<Unit>
     units
 }
 
+/// Whether a unit of a source may begin at any byte, and costs little: lines that are at hand.
+pub(crate) fn begins_anywhere(source: &Source) -> bool {
+    let may = source.compression == Compression::None && !source.is_remote();
+    may && codec(source.format).unit_start(source, 1) == 1
+}
+
 /// What is asked of records beyond what their reader knows.
 #[derive(Clone, Copy)]
 struct Bounds {

@@ -1,6 +1,7 @@
 //! The sample of the inputs that the rarity table is made of.
 
 use crate::limits::sized;
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
@@ -10,13 +11,19 @@ use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
 use crate::method::FrozenTables;
-use crate::read::{Compression, Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, units};
+use crate::read::{
+    Compression, Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, begins_anywhere, units,
+};
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 use crate::sketcher::{Digest, Sketcher};
 
-/// Bytes of a stretch of the sample.
-const STRETCH: u64 = sized(256 << 10, 256);
+/// Least bytes of a stretch of the sample: a site of crawls may be short, and pages of a template stand together.
+const STRETCH: u64 = sized(4 << 10, 64);
+/// Most stretches of a sample, about: each is a place of a disk to go to.
+const STRETCHES: u64 = 2 << 10;
+/// Bytes of a stretch where a unit is no smaller, or where it takes much to begin one.
+const LONG_STRETCH: u64 = sized(256 << 10, 256);
 /// Least and greatest size of the sample, in bytes, and its share of the input.
 const SAMPLE: (u64, u64, u64) = sized((4 << 20, 64 << 20, 64), (4 << 10, 64 << 10, 64));
 /// Bytes of text to one of a compressed file, about.
@@ -25,7 +32,7 @@ const UNPACKED: u64 = 4;
 /// sample that may be at most.
 const BEGINNING: (u64, u64) = (16, 16);
 /// Bytes of text that stand together where it is spread.
-const PIECE: u64 = sized(16 << 10, 64);
+const PIECE: u64 = STRETCH;
 /// Longest record of the sample, in bytes: what a longer one would add takes much memory, and each of its shingles is met
 /// once.
 const LONGEST: usize = 1 << 20;
@@ -42,13 +49,12 @@ pub fn sample_rarity(
     simd: Simd,
     threads: usize,
 ) -> Result<Rarity> {
-    let stretches = units(sources, Extent::ALL, STRETCH);
-    let chosen = choose(sources, &stretches);
+    let chosen = choose(sources);
     let longest = fields.max_record_bytes.min(LONGEST);
     let fields = &Arc::new(Fields { max_record_bytes: longest, ..(**fields).clone() });
     let part = chosen.len().div_ceil(threads).max(1);
     let samples: Result<Vec<Sample>> = std::thread::scope(|scope| {
-        let read = |units: &[SampledUnit<'_>]| -> Result<Sample> {
+        let read = |units: &[SampledUnit]| -> Result<Sample> {
             let mut sample = Sample::new(Sketcher::new(
                 config,
                 &FrozenTables { lexicon: lexicon.cloned(), ..FrozenTables::default() },
@@ -82,44 +88,107 @@ pub fn sample_rarity(
 }
 
 /// A unit of which some is in the sample, and how much.
-struct SampledUnit<'a> {
-    unit: &'a Unit,
+struct SampledUnit {
+    unit: Unit,
     /// At most about so many bytes of text are.
     most: u64,
     /// Of so many pieces of the text one is.
     spread: u64,
 }
 
-/// What the sample consists of. A unit that is a whole compressed file stands for as many stretches as its text would be.
-fn choose<'a>(sources: &[Source], stretches: &'a [Unit]) -> Vec<SampledUnit<'a>> {
-    let stands_for = |unit: &Unit| match sources[unit.file as usize].compression {
-        Compression::None => 1,
-        _ => (sources[unit.file as usize].bytes.saturating_mul(UNPACKED) / STRETCH).max(1),
-    };
-    let bytes = sources.iter().map(|source| match source.compression {
-        Compression::None => source.bytes,
-        _ => source.bytes.saturating_mul(UNPACKED),
-    });
-    let wanted = (bytes.fold(0, u64::saturating_add) / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1);
-    let all = stretches.iter().map(stands_for).fold(0, u64::saturating_add);
-    let every = all.div_ceil(wanted / STRETCH).max(1);
-    let (mut chosen, mut at) = (Vec::new(), 0u64);
-    for unit in stretches {
-        let stands_for = stands_for(unit);
-        let end = at.saturating_add(stands_for);
-        let hits = end.div_ceil(every) - at.div_ceil(every);
-        if hits > 0 {
-            let share = hits * STRETCH;
-            let (most, spread) = match is_soon_at_end(&sources[unit.file as usize]) {
-                // How much text there is shows only at its end.
-                true => (2 * share, (stands_for / hits).max(1)),
-                false => (share, (stands_for / BEGINNING.0 / hits).clamp(1, BEGINNING.1)),
-            };
-            chosen.push(SampledUnit { unit, most, spread });
+/// What the sample consists of: stretches at even distances over all text.
+fn choose(sources: &[Source]) -> Vec<SampledUnit> {
+    let all = sources.iter().map(text_bytes).fold(0, u64::saturating_add);
+    let sample = SampleSize { bytes: (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1), all };
+    let (mut chosen, mut begin) = (Vec::new(), 0u64);
+    for (file, source) in (0u32..).zip(sources) {
+        let text = begin..begin.saturating_add(text_bytes(source));
+        begin = text.end;
+        if source.compression != Compression::None {
+            chosen.extend(of_compressed(file, source, &text, &sample));
+        } else if begins_anywhere(source) {
+            chosen.extend(of_lines(file, source, &text, &sample));
+        } else {
+            chosen.extend(of_units(file, source, &text, &sample));
         }
-        at = end;
     }
     chosen
+}
+
+/// What the sample takes of lines that are at hand: stretches wherever they fall.
+fn of_lines(
+    file: u32,
+    source: &Source,
+    text: &Range<u64>,
+    sample: &SampleSize,
+) -> impl Iterator<Item = SampledUnit> {
+    let stretch = STRETCH.max(sample.bytes / STRETCHES);
+    let (begin, length) = (text.start, source.length());
+    sample.hits(text, stretch).map(move |hit| {
+        let start = hit - begin;
+        let unit = Unit { file, start, end: length.min(start + stretch) };
+        SampledUnit { unit, most: stretch, spread: 1 }
+    })
+}
+
+/// What the sample takes of a file in which units begin at certain places, or which is one unit: some from the beginning of some units.
+fn of_units(
+    file: u32,
+    source: &Source,
+    text: &Range<u64>,
+    sample: &SampleSize,
+) -> impl Iterator<Item = SampledUnit> {
+    let units = units(std::slice::from_ref(source), Extent::ALL, LONG_STRETCH);
+    units.into_iter().filter_map(move |unit| {
+        let at = |place| text.start.saturating_add(source.bytes_of_places(place));
+        let part = at(unit.start)..at(unit.end);
+        let stretch = (part.end - part.start).clamp(STRETCH, LONG_STRETCH);
+        let hits = sample.hits(&part, stretch).count() as u64;
+        let unit = Unit { file, ..unit };
+        (hits > 0).then_some(SampledUnit { unit, most: hits * stretch, spread: 1 })
+    })
+}
+
+/// What the sample takes of a compressed file. Of one that is soon decompressed it takes pieces of all of it, else of its beginning.
+fn of_compressed(file: u32, source: &Source, text: &Range<u64>, sample: &SampleSize) -> Option<SampledUnit> {
+    let bytes = text.end - text.start;
+    let stretch = bytes.clamp(STRETCH, LONG_STRETCH);
+    let hits = sample.hits(text, stretch).count() as u64;
+    if hits == 0 {
+        return None;
+    }
+    let (share, stands_for) = (hits * stretch, bytes / stretch);
+    let (most, spread) = match is_soon_at_end(source) {
+        // How much text there is shows only at its end.
+        true => (2 * share, (stands_for / hits).max(1)),
+        false => (share, (stands_for / BEGINNING.0 / hits).clamp(1, BEGINNING.1)),
+    };
+    Some(SampledUnit { unit: Unit { file, start: 0, end: u64::MAX }, most, spread })
+}
+
+/// Bytes of text that a source has, about.
+fn text_bytes(source: &Source) -> u64 {
+    match source.compression {
+        Compression::None => source.bytes_of_places(source.length()),
+        _ => source.bytes.saturating_mul(UNPACKED),
+    }
+}
+
+/// How large the sample is, and all text together, in bytes.
+struct SampleSize {
+    bytes: u64,
+    all: u64,
+}
+
+impl SampleSize {
+    /// Where, of stretches of so many bytes that the sample would consist of, those begin that do so in a part of all text. So a part of
+    /// a few bytes has one as often as its bytes are in the sample.
+    fn hits(&self, part: &Range<u64>, stretch: u64) -> impl Iterator<Item = u64> + use<> {
+        let apart = u128::from(stretch) * u128::from(self.all) / u128::from(self.bytes);
+        let apart = u64::try_from(apart).unwrap_or(u64::MAX).max(stretch);
+        let (first, end) = (part.start.div_ceil(apart), part.end.div_ceil(apart));
+        (first..end).map(move |number| number * apart)
+    }
 }
 
 /// Whether it takes little time to decompress a file, beside what is done with its texts.
@@ -131,13 +200,13 @@ fn is_soon_at_end(source: &Source) -> bool {
 /// Reads what the sample takes of a unit.
 fn read_stretch(
     sources: &[Source],
-    chosen: &SampledUnit<'_>,
+    chosen: &SampledUnit,
     fields: &Arc<Fields>,
     earlier: &mut Option<UnitReader>,
     sample: &mut Sample,
 ) -> Result<()> {
     let source = &sources[chosen.unit.file as usize];
-    let mut reader = UnitReader::open_after(earlier, source, chosen.unit, Arc::clone(fields));
+    let mut reader = UnitReader::open_after(earlier, source, &chosen.unit, Arc::clone(fields));
     let end = sample.bytes + chosen.most;
     // A page of columns may hold as many rows as several stretches.
     sample.most = if source.is_of_rows() { end } else { u64::MAX };
@@ -203,7 +272,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::read::{Input, discover};
+    use crate::read::{Format, Input, discover};
 
     /// Lines of texts of their own, at the end of each of which stands which part of the file it is in.
     fn lines(parts: u64) -> String {
@@ -273,6 +342,36 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// However the text is divided into files, about as much of it is in the sample, of each file in proportion.
+        #[test]
+        fn files_have_a_share_of_the_sample_by_their_bytes(
+            sizes in proptest::collection::vec(1..64 * LONG_STRETCH, 1..20),
+            small in 0..2000u64,
+            is_text in any::<bool>(),
+        ) {
+            let of = |format, bytes| Source { bytes, ..Source::new("x".into(), format, Compression::None, bytes) };
+            let format = if is_text { Format::Text } else { Format::JsonLines };
+            let mut sources: Vec<Source> = (0..small).map(|at| of(format, 1 + at * 7919 % LONG_STRETCH)).collect();
+            sources.extend(sizes.iter().map(|bytes| of(Format::JsonLines, *bytes)));
+            let all: u64 = sources.iter().map(|source| source.bytes).sum();
+            let wanted = (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(all) as f64;
+            let chosen = choose(&sources);
+            prop_assert!(chosen.is_sorted_by_key(|one| (one.unit.file, one.unit.start)));
+            let bytes = |of: &[SampledUnit]| of.iter().map(|one| one.unit.end - one.unit.start).sum::<u64>() as f64;
+            for pair in chosen.windows(2).filter(|pair| pair[0].unit.file == pair[1].unit.file) {
+                prop_assert!(pair[0].unit.end <= pair[1].unit.start);
+            }
+            // Stretches of lines may go beyond the least length where there would be too many, and small files are either taken or not.
+            let (taken, longest) = (bytes(&chosen), LONG_STRETCH as f64);
+            prop_assert!((taken - wanted).abs() < 0.2 * wanted + 20.0 * longest, "{taken} of {wanted}");
+            let few: u64 = sources[..small as usize].iter().map(|source| source.bytes).sum();
+            let of_small = chosen.partition_point(|one| u64::from(one.unit.file) < small);
+            let (taken, wanted) = (bytes(&chosen[..of_small]), wanted * few as f64 / all as f64);
+            prop_assert!((taken - wanted).abs() < 0.4 * wanted + 8.0 * longest, "{taken} of {wanted} of small files");
+        }
+    }
+
     #[test]
     fn a_compressed_file_stands_for_what_is_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -281,18 +380,16 @@ mod tests {
             (source.compression, source.bytes) = (compression, bytes);
             source
         };
-        let bytes = 400 * STRETCH;
+        let bytes = 400 * LONG_STRETCH;
         let chosen = |compression, bytes| {
-            let sources = [of(compression, bytes)];
-            let units = units(&sources, Extent::ALL, STRETCH);
-            let chosen = choose(&sources, &units);
+            let chosen = choose(&[of(compression, bytes)]);
             chosen.iter().map(|chosen| (chosen.most, chosen.spread)).collect::<Vec<_>>()
         };
         let plain = chosen(Compression::None, bytes);
-        let share = plain.len() as u64 * STRETCH;
         assert!(plain.len() > 4 && plain.iter().all(|one| *one == (STRETCH, 1)), "{plain:?}");
         // As much is taken of it, of all that there is; of what takes long, near its beginning.
-        let every = 400 / plain.len() as u64;
+        let hits = (plain.len() as u64 * STRETCH).div_ceil(LONG_STRETCH);
+        let (share, every) = (hits * LONG_STRETCH, 400 / hits);
         assert_eq!(chosen(Compression::Zstd, bytes / UNPACKED), [(2 * share, every)]);
         assert_eq!(chosen(Compression::Xz, bytes / UNPACKED), [(share, (every / BEGINNING.0).max(1))]);
         assert_eq!(chosen(Compression::Gzip, 1), [(2 * STRETCH, 1)]);

@@ -28,7 +28,7 @@ fn is_result(folder: &Path) -> bool {
     let holds = |name: &str| folder.join(name).exists();
     let is_deduplicated = || holds("summary.json") && holds("duplicates.jsonl");
     let is_decontaminated = || holds("benchmarks.json") && holds("contaminated.jsonl");
-    folder.is_dir() && holds("kept") && (is_deduplicated() || is_decontaminated())
+    holds("kept") && (is_deduplicated() || is_decontaminated())
 }
 
 /// Whether it is one of the folders of mail that a Maildir has under hidden names.
@@ -275,11 +275,12 @@ impl Search<'_> {
             let is_seen = !is_hidden || is_folder_of_maildir(entry.path());
             is_seen && (entry.depth() == 0 || !is_of_deliveries(entry.path()))
         };
-        let (mut results, mut files) = (Vec::new(), Vec::new());
+        let (mut results, mut files, mut last) = (Vec::new(), Vec::new(), None);
         let mut useful = 0;
         for entry in
             WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(|entry| {
-                let result = entry.depth() > 0 && is_result(entry.path());
+                let is_below = entry.depth() > 0 && entry.file_type().is_dir();
+                let result = is_below && is_result(entry.path());
                 if result {
                     results.push((entry.path().to_path_buf(), RESULT.to_owned()));
                 }
@@ -288,7 +289,7 @@ impl Search<'_> {
         {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
-                    files.push(FoundFile::new(entry.path(), FoundBy::Walked, entry.depth()));
+                    files.push(FoundFile::walked(&entry, &mut last));
                 }
                 Ok(_) => {}
                 // A link to a folder around it: what is in there is reached without it.

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use walkdir::DirEntry;
+
 use super::names::{NameWish, parts, unique};
 use super::recognise::{Recognised, recognise, shown};
 use super::unfold::unfold;
@@ -53,6 +55,26 @@ impl FoundFile {
     /// A file that is called by the last `keep` parts of its path.
     pub(super) fn new(path: &Path, found: FoundBy, keep: usize) -> FoundFile {
         FoundFile { path: path.to_path_buf(), canonical: fs::canonicalize(path), found, keep }
+    }
+
+    /// A file in a folder that is walked. `last` is the folder of the one before it, and its canonical path: that need not be found
+    /// out for each file of a folder.
+    pub(super) fn walked(entry: &DirEntry, last: &mut Option<(PathBuf, PathBuf)>) -> FoundFile {
+        let (found, keep) = (FoundBy::Walked, entry.depth());
+        let path = entry.path();
+        let Some(folder) = path.parent().filter(|_| !entry.path_is_symlink()) else {
+            return FoundFile::new(path, found, keep);
+        };
+        if last.as_ref().is_none_or(|(known, _)| known != folder) {
+            *last = fs::canonicalize(folder).ok().map(|canonical| (folder.to_path_buf(), canonical));
+        }
+        match last {
+            Some((_, folder)) => {
+                let canonical = Ok(folder.join(entry.file_name()));
+                FoundFile { path: path.to_path_buf(), canonical, found, keep }
+            }
+            None => FoundFile::new(path, found, keep),
+        }
     }
 }
 

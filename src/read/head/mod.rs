@@ -18,10 +18,8 @@ use super::source::Source;
 use super::windowed::packing_is_damaged;
 use crate::limits::MAX_METADATA_BYTES;
 use crate::remote::ObjectUrl;
-#[cfg(test)]
-pub(super) use beginning::HEAD_BYTES;
 use beginning::first_byte;
-pub(super) use beginning::{behind_prolog, wanted};
+pub(super) use beginning::{HEAD_BYTES, behind_prolog, wanted};
 
 /// How names of files end, in lower case, whose content alone tells what they are.
 const BY_CONTENT: [&str; 8] = ["arc", "mbox", "sgm", "sgml", "trec", "warc", "wet", "xml"];
@@ -250,6 +248,8 @@ impl FileHead {
     }
 
     fn extend(&mut self, input: &mut impl Read, bytes: usize) -> io::Result<()> {
+        // Without the room a small file is read by pieces of a few bytes.
+        self.bytes.reserve(bytes.min(HEAD_BYTES) + 1);
         let read = input.take(bytes as u64).read_to_end(&mut self.bytes)?;
         self.whole = read < bytes;
         Ok(())
