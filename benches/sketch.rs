@@ -35,7 +35,7 @@ fn sketch(c: &mut Criterion) {
                 list.dedup();
             });
         });
-        let rarity = Rarity::of_sample(raw[..raw.len() / 2].repeat(2));
+        let rarity = Rarity::of_sample(&[&raw[..raw.len() / 2]; 2]);
         let (mut keys, mut commoner) = (Vec::new(), Vec::new());
         group.bench_function("rarest fifth", |b| {
             b.iter(|| rarity.rarest(black_box(&list), list.len() / 5, &mut keys, &mut commoner));

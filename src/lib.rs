@@ -429,6 +429,7 @@
 //! - `flow/catalogue/segment.rs` - the rows of one worker
 //! - `flow/catalogue/keep_key.rs` - what the keep policy compares
 //! - `flow/catalogue/names.rs` - lines and ids, which go to disk first
+//! - `flow/catalogue/outlines.rs` - what sizes, signatures and shared keys tell of two documents before their sets are looked at
 //! - `flow/catalogue/positions.rs` - where documents stand, four bytes each
 //! - `flow/catalogue/signatures.rs` - signatures of sets
 //! - `flow/catalogue/rows.rs` - rows on their way to another process

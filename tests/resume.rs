@@ -618,3 +618,32 @@ fn another_configuration_is_told_of_the_load_in_the_way() {
     dir.alike("load c --abandon", None).ok();
     dir.alike("load c in.jsonl --threshold 0.77", None).ok();
 }
+
+/// A file that would be read as something else is another input: what is stored of it would be of two kinds.
+#[test]
+fn an_interrupted_load_goes_on_in_the_same_format() {
+    let dir = Dir::new();
+    let rows: String = (0..3000).map(|at| format!("d{at},\"{}\"\n", words(at * 50, 20))).collect();
+    dir.write("in.csv", format!("id,text\n{rows}"));
+    let load = "load c in.csv -w 1 --epoch 4K --rejected notes.jsonl -q";
+    let mut child = start(&dir, load);
+    until_epoch(&dir, &mut child, 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The first writer after a kill tidies up.
+    dir.alike("compact c", None).code(4);
+    let stopped = files(&dir);
+    for format in ["text", "tsv"] {
+        let ran = dir.alike(&format!("{load} --input-format {format}"), None).code(4);
+        ran.says("in another format").says("run the same command again");
+        assert_eq!(files(&dir), stopped, "{format}");
+    }
+    // A list is never written over, either.
+    dir.write("notes.jsonl", "mine");
+    dir.alike(load, None).code(2).says("--rejected notes.jsonl: exists already");
+    assert_eq!(fs::read_to_string(dir.join("notes.jsonl")).unwrap(), "mine");
+    fs::remove_file(dir.join("notes.jsonl")).unwrap();
+    dir.alike(load, None).ok();
+    let stats = dir.alike("stats c --json", None).ok();
+    assert_eq!(told(&stats)["documents"], 3000);
+}

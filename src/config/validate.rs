@@ -125,6 +125,9 @@ mod tests {
         assert!(refusal(|c| c.shingles.residue = 25).contains("below modulus = 25"));
         assert!(refusal(|c| c.shingles.sampling = Sampling::Smallest).contains("per_document"));
         assert!(refusal(|c| (c.count.rule, c.count.shared) = (Rule::Shared, 0)).contains("count.shared = 0"));
+        let many = u32::MAX as usize + 2;
+        let refused = refusal(|c| (c.count.rule, c.count.shared) = (Rule::Shared, many));
+        assert!(refused.contains("count.shared = 4294967297"), "{refused}");
         let exact = |c: &mut Config| (c.method, c.verify) = (Method::Exact, Verify::Edits);
         assert!(refusal(exact).contains("equal texts"));
         assert!(refusal(|c| c.lexicon = "my.lexicon".into()).contains("--lexicon"));

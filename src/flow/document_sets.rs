@@ -12,27 +12,17 @@ use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::candidate_queue::CandidateQueue;
-use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::sets::{Sets, not_recalled};
-use crate::flow::records::{Candidate, Pair};
+use crate::flow::records::Pair;
 use crate::flow::second_collision::spared::HotKeys;
 use crate::flow::status::lock;
 use crate::flow::stored::Stored;
 use crate::similarity::{AcceptanceRule, Measure};
-use crate::sketch::least_difference;
 
 /// Stretches of items for each thread that works on them.
 const STRETCHES: usize = 8;
 /// What a document weighs beside its set: reading it again costs something however short it is.
 pub const DOCUMENT: u64 = 50;
-
-/// Which keys of two documents were counted as shared.
-pub enum Prefixes {
-    /// All that either shows, but hot keys: under how many of these documents stand.
-    Equal(Arc<HotKeys>),
-    /// Those of the indexing prefix of the smaller one, which may be the fewest there must be: a bit for each such document.
-    Indexed(Arc<DocumentBits>),
-}
 
 /// Sizes and sets of the documents of a run, as far as they are known in this process.
 pub struct DocumentSets {
@@ -126,79 +116,6 @@ impl DocumentSets {
             return self.documents.catalogue.size(doc);
         }
         self.stored_sizes[doc as usize].load(Ordering::Relaxed)
-    }
-
-    /// The signature of a document's set; those of stored ones are looked up when all candidates are known.
-    fn signature(&self, doc: Doc) -> &[u64] {
-        if self.is_stored(doc) { &[] } else { self.documents.catalogue.signature(doc) }
-    }
-
-    /// Whether a pair shares enough keys to be measured, or to be accepted where keys are all there is. Two protected documents
-    /// are never compared. So many `more` may be shared than were counted.
-    pub fn enough(&self, candidate: Candidate, more: u32, prefixes: &Prefixes) -> bool {
-        let (a, b) = candidate.pair.docs();
-        let catalogue = &self.documents.catalogue;
-        if catalogue.is_protected(a) && catalogue.is_protected(b) {
-            return false;
-        }
-        let (left, right) = (self.size(a), self.size(b));
-        let context = &self.context;
-        let by_fewest = |doc: Doc| match prefixes {
-            Prefixes::Equal(_) => false,
-            Prefixes::Indexed(by_fewest) => by_fewest.contains(doc),
-        };
-        let is_enough = |rule: AcceptanceRule| {
-            if let Some((protected, new)) = self.protected_first(a, b) {
-                let sizes = (self.size(protected), self.size(new));
-                return rule.is_enough_of_protected(
-                    candidate.shared + more,
-                    sizes.0,
-                    sizes.1,
-                    by_fewest(protected),
-                );
-            }
-            match prefixes {
-                // Under hot keys nobody was counted.
-                Prefixes::Equal(hot_keys) => {
-                    rule.is_enough(candidate.shared + more + hot_keys.shared(a, b), left, right)
-                }
-                Prefixes::Indexed(_) => {
-                    // Either may be the smaller one of two of one size.
-                    let by_fewest = left <= right && by_fewest(a) || right <= left && by_fewest(b);
-                    rule.is_enough_indexed(candidate.shared + more, left, right, by_fewest)
-                }
-            }
-        };
-        context.rule.is_some_and(is_enough)
-            && (!context.has_signatures()
-                || self.may_be_alike((a, self.signature(a)), (b, self.signature(b))))
-    }
-
-    /// Whether sizes or signatures tell that two documents are not accepted, as far as both are known in this process.
-    pub fn are_unlike(&self, a: Doc, b: Doc) -> bool {
-        let known = |doc: Doc| !self.is_stored(doc) && !self.signature(doc).is_empty();
-        self.context.has_signatures()
-            && known(a)
-            && known(b)
-            && !self.may_be_alike((a, self.signature(a)), (b, self.signature(b)))
-    }
-
-    /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule
-    /// wants.
-    pub fn may_be_alike(&self, (a, of_a): (Doc, &[u64]), (b, of_b): (Doc, &[u64])) -> bool {
-        let (left, right) = (self.size(a), self.size(b));
-        self.needed(a, b).is_some_and(|needed| {
-            least_difference(of_a, of_b) <= u64::from(left) + u64::from(right) - 2 * needed
-        })
-    }
-
-    /// How many members two documents must share to be accepted; `None` if no number is enough.
-    pub fn needed(&self, a: Doc, b: Doc) -> Option<u64> {
-        let rule = self.context.rule?;
-        match self.protected_first(a, b) {
-            Some((protected, new)) => rule.needed_of_protected(self.size(protected), self.size(new)),
-            None => rule.own().needed(self.size(a), self.size(b)),
-        }
     }
 
     /// What two documents share beside what a link says, because it is too common to be counted; `None` if that is not known.

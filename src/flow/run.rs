@@ -20,7 +20,7 @@ use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::left_out::LeaveOut;
 use crate::flow::measuring::candidate_parts::CandidateParts;
-use crate::flow::memory::budget::Budget;
+use crate::flow::memory::budget::{Budget, Share};
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
 use crate::flow::operators::own_copies::OwnCopies;
@@ -147,7 +147,9 @@ impl RunParts {
             None => {
                 let (sources, fields, config) = (&sources[..], &fields, &sketched_by);
                 let rarity = posts_keys(config.rule(), stored.is_some()) && config.needs().rarity;
-                let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers };
+                // Postings come later. In a text of one-letter words a shingle of 8 bytes begins at every second byte, and lists grow by doubling.
+                let most = budget.whole(Share::Postings) / 8;
+                let inputs = TableInputs { sources, fields, config, lexicon, rarity, simd, workers, most };
                 Arc::new(make_tables(inputs, peers.as_deref())?)
             }
         };

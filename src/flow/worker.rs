@@ -15,6 +15,7 @@ use timely::worker::Worker;
 
 use crate::document::Doc;
 use crate::error::{Error, Result};
+use crate::flow::catalogue::outlines::Prefixes;
 use crate::flow::common_members::find_common;
 use crate::flow::context::RunContext;
 use crate::flow::distributed::exchange_all::{PATIENCE, wait};
@@ -23,7 +24,7 @@ use crate::flow::distributed::gather_to_leader::gather_to_leader;
 use crate::flow::distributed::remote_candidates::{drop_unlike_remote, move_to_larger};
 use crate::flow::distributed::send_window::SendWindow;
 use crate::flow::distributed::settling_rows::share_settling;
-use crate::flow::document_sets::{DocumentSets, Prefixes};
+use crate::flow::document_sets::DocumentSets;
 use crate::flow::intake::Intake;
 use crate::flow::measuring::beside_stored::bring_to_stored;
 use crate::flow::measuring::by_leader::leave_to_leader;

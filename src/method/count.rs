@@ -47,6 +47,11 @@ impl Count {
                 "count.shared = 0: documents share 1 member or more; 15 lines are usual",
             ));
         }
+        if self.rule == Rule::Shared && u32::try_from(self.shared).is_err() {
+            let what =
+                format!("count.shared = {}: no document has more than {} members", self.shared, u32::MAX);
+            return Err(Error::config(what));
+        }
         Ok(())
     }
 

@@ -28,22 +28,23 @@ pub struct Rarity {
 }
 
 impl Rarity {
-    /// The table of a sample: all shingles of its documents, each document's distinct ones in any order. Of several shingles in one
-    /// slot the commonest counts.
-    pub fn of_sample(mut shingles: Vec<u64>) -> Rarity {
+    /// The table of a sample: of each document its distinct shingles, in any order. Of several shingles in one slot the commonest counts.
+    pub fn of_sample(sets: &[&[u64]]) -> Rarity {
         // Most shingles are met once, and are alone in their slots: they need not be sorted.
         let (mut once, mut again) = (vec![0u64; SLOTS / 64], vec![0u64; SLOTS / 64]);
         let place = |shingle: u64| (shingle as usize % SLOTS / 64, 1 << (shingle % 64));
-        for (word, bit) in shingles.iter().map(|shingle| place(*shingle)) {
+        let all = || sets.iter().copied().flatten().copied();
+        for (word, bit) in all().map(place) {
             again[word] |= once[word] & bit;
             once[word] |= bit;
         }
-        shingles.retain(|shingle| {
+        let met_again = all().filter(|shingle| {
             let (word, bit) = place(*shingle);
             again[word] & bit != 0
         });
         // By slot, then by the other bits.
-        shingles.iter_mut().for_each(|shingle| *shingle = shingle.rotate_right(SLOTS.trailing_zeros()));
+        let mut shingles: Vec<u64> =
+            met_again.map(|shingle| shingle.rotate_right(SLOTS.trailing_zeros())).collect();
         shingles.sort_unstable();
         let mut table = Rarity::default();
         let slot = |rotated: u64| rotated.rotate_left(SLOTS.trailing_zeros()) as usize % SLOTS;
@@ -220,7 +221,7 @@ mod tests {
         #[test]
         fn rarest_equals_a_sort_by_rank(seen in prop::collection::vec(0u64..60, 0..300),
                                         set in prop::collection::btree_set(0u64..80, 0..60), share in 0usize..=100) {
-            let table = Rarity::of_sample(seen);
+            let table = Rarity::of_sample(&[&seen]);
             let set: Vec<u64> = set.into_iter().collect();
             let wanted = set.len() * share / 100;
             let mut truth: Vec<(u8, u64)> = set.iter().map(|h| (table.rank(*h), *h)).collect();
@@ -268,7 +269,7 @@ mod tests {
         fn a_slot_counts_its_commonest_shingle(seen in prop::collection::vec((0u64..6, 0u64..3), 0..60)) {
             let shingle = |(slot, high): (u64, u64)| (slot * 700_001 % SLOTS as u64) | (high << 40);
             let shingles: Vec<u64> = seen.iter().copied().map(shingle).collect();
-            let table = Rarity::of_sample(shingles.clone());
+            let table = Rarity::of_sample(&[&shingles]);
             for slot in (0..6).map(|slot| shingle((slot, 0))) {
                 let times = |high: u64| shingles.iter().filter(|seen| **seen == slot | (high << 40)).count();
                 let most = (0..3).map(times).max().unwrap_or(0);
@@ -294,7 +295,7 @@ mod tests {
     fn counts_saturate_and_single_shingles_are_rarest() {
         let mut seen = vec![1u64; 1000];
         seen.extend([2, 3, 3]);
-        let table = Rarity::of_sample(seen);
+        let table = Rarity::of_sample(&[&seen]);
         let ranks = |table: &Rarity| [1, 2, 3, 4].map(|shingle| table.rank(shingle));
         assert_eq!(ranks(&table), [255, 0, 2, 0]);
         assert_eq!(ranks(&Rarity::of_counts(&[0, 255, 0, 2])), [255, 0, 2, 0]);

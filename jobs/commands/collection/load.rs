@@ -84,7 +84,7 @@ fn load(
     let target = patiently(args.change.wait, &args.change.report.talk, progress, find)?;
     let compared = Config { cluster: Cluster::default(), ..target.config().clone() };
     refuse_incomparable(&collections, &compared, INCOMPARABLE)?;
-    let lists = LoadLists::new(args, target.goes_on())?;
+    let lists = LoadLists::new(args)?;
     let hint =
         args.choices.form.hint(&target.config().input).shared_by(peers.is_some()).within(machine.memory);
     let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;

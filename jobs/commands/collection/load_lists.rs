@@ -1,6 +1,5 @@
 //! The lists that a load writes: what it refused, and what it left out.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use alike::error::{Error, Result};
@@ -15,53 +14,39 @@ use crate::terminal::new_file::NewFile;
 pub(super) struct LoadLists {
     rejected: Option<(PathBuf, String)>,
     left_out: Option<(PathBuf, String)>,
-    /// Whether an interrupted load that is gone on with may have written them.
-    goes_on: bool,
 }
 
 impl LoadLists {
     /// Refuses files that are there already.
-    pub(super) fn new(args: &LoadArgs, goes_on: bool) -> Result<LoadLists> {
+    pub(super) fn new(args: &LoadArgs) -> Result<LoadLists> {
         let of = |flag: &'static str, path: &Option<PathBuf>| {
-            path.as_deref().map(|path| new_file(flag, path, goes_on)).transpose()
+            path.as_deref().map(|path| new_file(flag, path)).transpose()
         };
         let rejected = of("--rejected", &args.rejected)?;
         let left_out = of("--left-out", &args.left_out)?;
         if rejected.is_some() && rejected == left_out {
             return Err(Error::config("--rejected and --left-out name the same file; name two"));
         }
-        Ok(LoadLists { rejected, left_out, goes_on })
+        Ok(LoadLists { rejected, left_out })
     }
 
     /// Writes them.
     pub(super) fn write(&self, rejected: &[Rejected], left_out: &LeftOutFound) -> Result<()> {
         if let Some((folder, name)) = &self.rejected {
-            self.clear(&folder.join(name))?;
             let mut rows = Rows::create(folder, name)?;
             rejected.iter().try_for_each(|rejected| rows.write(&RejectedRow::of(rejected)))?;
             rows.finish()?;
         }
         if let Some((folder, name)) = &self.left_out {
-            self.clear(&folder.join(name))?;
             left_out.write(&folder.join(name))?;
         }
         Ok(())
     }
-
-    /// Removes what the interrupted load has written.
-    fn clear(&self, path: &Path) -> Result<()> {
-        match self.goes_on && path.exists() {
-            true => fs::remove_file(path).map_err(|e| Error::io(path, "replace", e)),
-            false => Ok(()),
-        }
-    }
 }
 
-/// The folder and name of a file that is to be made, or made again if `again`. Two spellings of a folder give one.
-fn new_file(flag: &'static str, path: &Path, again: bool) -> Result<(PathBuf, String)> {
-    if !(again && path.symlink_metadata().is_ok_and(|there| there.is_file())) {
-        NewFile::new(flag, path)?;
-    }
+/// The folder and name of a file that is to be made. Two spellings of a folder give one.
+fn new_file(flag: &'static str, path: &Path) -> Result<(PathBuf, String)> {
+    NewFile::new(flag, path)?;
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Error::config(format!("{flag} {}: name it in UTF-8", path.display())))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -82,6 +82,17 @@ pub struct ChangesEntry {
     pub note: Option<CommitNote>,
 }
 
+/// The last commit that was made by a time, in seconds since 1970. A commit counts as made no earlier than those before it: a clock may
+/// have been wrong for a while, and put right.
+pub(in crate::collection) fn last_by(changes: &[ChangesEntry], seconds: u64) -> Option<u64> {
+    let mut latest = 0;
+    let times = changes.iter().filter_map(|log| {
+        latest = latest.max(log.note.as_ref()?.time);
+        Some((log.commit, latest))
+    });
+    times.take_while(|(_, time)| *time <= seconds).last().map(|(commit, _)| commit)
+}
+
 impl ChangesEntry {
     /// Hands the log's bytes to `each`, piece by piece; lines may span pieces.
     ///

@@ -51,7 +51,7 @@ pub struct Checkpoint {
 pub struct LoadInputs {
     /// How many there are.
     pub count: u64,
-    /// The 128-bit XXH3 of their paths and lengths.
+    /// The 128-bit XXH3 of their paths, lengths, and what they are read as.
     #[serde(with = "hex")]
     pub digest: u128,
     /// The first of them, to be named.
@@ -69,6 +69,8 @@ impl LoadInputs {
             digest.update(&(input.path.len() as u64).to_le_bytes());
             digest.update(input.path.as_bytes());
             digest.update(&input.bytes.to_le_bytes());
+            digest.update(&input.format.to_le_bytes());
+            digest.update(&input.compression.to_le_bytes());
         }
         let first = sources.iter().take(NAMED).map(LoadInput::of).collect();
         LoadInputs { count: sources.len() as u64, digest: digest.digest128(), first }
@@ -80,11 +82,14 @@ impl LoadInputs {
             return Some(format!("it had {} input files, not {}", self.count, others.count));
         }
         if let Some((was, is)) = self.first.iter().zip(&others.first).find(|(was, is)| was != is) {
-            let LoadInput { path, bytes } = was;
+            let LoadInput { path, bytes, .. } = was;
+            if (path, bytes) == (&is.path, &is.bytes) {
+                return Some(format!("it read {path} in another format"));
+            }
             return Some(format!("it had {path} of {bytes} bytes, not {} of {}", is.path, is.bytes));
         }
         (self.digest != others.digest)
-            .then(|| format!("an input file after the first {NAMED} has another name or length"))
+            .then(|| format!("an input file after the first {NAMED} has another name, length or format"))
     }
 }
 
@@ -96,6 +101,10 @@ pub struct LoadInput {
     pub path: String,
     /// Its bytes on disk.
     pub bytes: u64,
+    /// The number of the format that it is read in.
+    pub format: u16,
+    /// The number of its compression.
+    pub compression: u32,
 }
 
 impl LoadInput {
@@ -104,7 +113,8 @@ impl LoadInput {
         // What was spooled lies elsewhere each time.
         let path = from_anywhere(&source.path).unwrap_or_else(|_| source.path.clone());
         let path = if source.lasting { path.to_string_lossy().into_owned() } else { source.shown.clone() };
-        LoadInput { path, bytes: source.bytes }
+        let (format, compression) = (source.format.code(), source.compression.code());
+        LoadInput { path, bytes: source.bytes, format, compression }
     }
 }
 
@@ -293,7 +303,12 @@ mod tests {
         let inputs = LoadInputs {
             count: 1,
             digest: 0,
-            first: vec![LoadInput { path: "x".repeat(MAX_MANIFEST_BYTES as usize), bytes: 1 }],
+            first: vec![LoadInput {
+                path: "x".repeat(MAX_MANIFEST_BYTES as usize),
+                bytes: 1,
+                format: 0,
+                compression: 0,
+            }],
         };
         let checkpoint = Checkpoint {
             next: Manifest::first(7, Config::default(), false),

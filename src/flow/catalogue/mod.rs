@@ -2,6 +2,7 @@
 
 mod keep_key;
 mod names;
+pub mod outlines;
 mod positions;
 pub mod rows;
 pub mod segment;
@@ -48,6 +49,25 @@ pub struct Catalogue {
     protected: Vec<AtomicU32>,
     /// By source, what it is to be kept before: those with a greater number. Empty where all are alike.
     preferences: Vec<u32>,
+}
+
+/// A row of the catalogue: of a document the size of its set, and its signature.
+#[derive(Clone, Copy)]
+pub struct CatalogueRow<'a> {
+    segment: &'a Segment,
+    row: usize,
+}
+
+impl<'a> CatalogueRow<'a> {
+    /// The size of the set that pairs of the document are measured on.
+    pub fn size(self) -> u32 {
+        self.segment.size(self.row)
+    }
+
+    /// The signature of the set, if it was signed.
+    pub fn signature(self) -> &'a [u64] {
+        self.segment.signature(self.row)
+    }
 }
 
 impl Catalogue {
@@ -160,6 +180,12 @@ impl Catalogue {
         (segment.expect("asked only once every worker has read its input"), (number / workers) as usize)
     }
 
+    /// The row of a document.
+    pub fn row(&self, doc: Doc) -> CatalogueRow<'_> {
+        let (segment, row) = self.segment(doc);
+        CatalogueRow { segment, row }
+    }
+
     /// The worker that has read a document, and its row there.
     pub fn row_of(&self, doc: Doc) -> (usize, usize) {
         (self.topology.owner_of(doc), (doc - self.base) as usize / self.segments.len())
@@ -207,8 +233,7 @@ impl Catalogue {
 
     /// The size of the set that pairs of the document are measured on.
     pub fn size(&self, doc: Doc) -> u32 {
-        let (segment, row) = self.segment(doc);
-        segment.size(row)
+        self.row(doc).size()
     }
 
     /// What makes the keys of a document of this process differ from those of documents that it is not to be compared with; 0
@@ -220,8 +245,7 @@ impl Catalogue {
 
     /// The signature of a document's set, if it was signed.
     pub fn signature(&self, doc: Doc) -> &[u64] {
-        let (segment, row) = self.segment(doc);
-        segment.signature(row)
+        self.row(doc).signature()
     }
 
     /// Some rows of a worker for another process: all that is known of them but their signatures, or their sizes alone.

@@ -100,7 +100,8 @@ fn may_be_alike(sets: &DocumentSets, signatures: &Sets, candidate: &Candidate) -
         // Where there was no memory for it, there is none.
         false => Ok(&[][..]),
     };
-    Ok(sets.may_be_alike((low, of(low, &mut x)?), (high, of(high, &mut y)?)))
+    let (low, high) = (sets.outline_with(low, of(low, &mut x)?), sets.outline_with(high, of(high, &mut y)?));
+    Ok(sets.may_be_alike(low, high))
 }
 
 /// Leaves each worker with the candidates that its process is to measure: they move between processes to the owner of the larger

@@ -40,7 +40,7 @@ const LONGEST: usize = 1 << 20;
 /// The rarity table of an input: stretches at even distances over the files, each text counted once. All that comes before a place
 /// in a compressed file has to be decompressed to reach it: the sample is spread over files for which that takes little time, and
 /// over the beginnings of others. Threads share the stretches; their findings are put together in document order, so the table does
-/// not depend on their number.
+/// not depend on their number. At most about `most` bytes of text are read.
 pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
@@ -48,8 +48,9 @@ pub fn sample_rarity(
     lexicon: Option<&Arc<Lexicon>>,
     simd: Simd,
     threads: usize,
+    most: u64,
 ) -> Result<Rarity> {
-    let chosen = choose(sources);
+    let chosen = choose(sources, most);
     let longest = fields.max_record_bytes.min(LONGEST);
     let fields = &Arc::new(Fields { max_record_bytes: longest, ..(**fields).clone() });
     let part = chosen.len().div_ceil(threads).max(1);
@@ -73,18 +74,20 @@ pub fn sample_rarity(
         let joined = others.into_iter().map(|thread| thread.join().unwrap_or_else(panicked));
         std::iter::once(read(own)).chain(joined.collect::<Vec<_>>()).collect()
     });
-    let (mut seen, mut shingles) = (HashSet::new(), Vec::new());
-    for sample in samples? {
+    let samples = samples?;
+    let mut seen = HashSet::new();
+    let mut sets: Vec<&[u64]> = Vec::new();
+    for sample in &samples {
         let mut rest = sample.shingles.as_slice();
-        for (digest, count) in sample.texts {
+        for (digest, count) in &sample.texts {
             let set;
-            (set, rest) = rest.split_at(count);
-            if seen.insert(digest) {
-                shingles.extend_from_slice(set);
+            (set, rest) = rest.split_at(*count);
+            if seen.insert(*digest) {
+                sets.push(set);
             }
         }
     }
-    Ok(Rarity::of_sample(shingles))
+    Ok(Rarity::of_sample(&sets))
 }
 
 /// A unit of which some is in the sample, and how much.
@@ -96,10 +99,10 @@ struct SampledUnit {
     spread: u64,
 }
 
-/// What the sample consists of: stretches at even distances over all text.
-fn choose(sources: &[Source]) -> Vec<SampledUnit> {
+/// What the sample consists of, of at most `most` bytes: stretches at even distances over all text.
+fn choose(sources: &[Source], most: u64) -> Vec<SampledUnit> {
     let all = sources.iter().map(text_bytes).fold(0, u64::saturating_add);
-    let sample = SampleSize { bytes: (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1), all };
+    let sample = SampleSize { bytes: (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(most.max(STRETCH)), all };
     let (mut chosen, mut begin) = (Vec::new(), 0u64);
     for (file, source) in (0u32..).zip(sources) {
         let text = begin..begin.saturating_add(text_bytes(source));
@@ -349,14 +352,15 @@ mod tests {
             sizes in proptest::collection::vec(1..64 * LONG_STRETCH, 1..20),
             small in 0..2000u64,
             is_text in any::<bool>(),
+            most in prop_oneof![Just(u64::MAX), SAMPLE.0 / 8..SAMPLE.1],
         ) {
             let of = |format, bytes| Source { bytes, ..Source::new("x".into(), format, Compression::None, bytes) };
             let format = if is_text { Format::Text } else { Format::JsonLines };
             let mut sources: Vec<Source> = (0..small).map(|at| of(format, 1 + at * 7919 % LONG_STRETCH)).collect();
             sources.extend(sizes.iter().map(|bytes| of(Format::JsonLines, *bytes)));
             let all: u64 = sources.iter().map(|source| source.bytes).sum();
-            let wanted = (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(all) as f64;
-            let chosen = choose(&sources);
+            let wanted = (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(most).min(all) as f64;
+            let chosen = choose(&sources, most);
             prop_assert!(chosen.is_sorted_by_key(|one| (one.unit.file, one.unit.start)));
             let bytes = |of: &[SampledUnit]| of.iter().map(|one| one.unit.end - one.unit.start).sum::<u64>() as f64;
             for pair in chosen.windows(2).filter(|pair| pair[0].unit.file == pair[1].unit.file) {
@@ -382,7 +386,7 @@ mod tests {
         };
         let bytes = 400 * LONG_STRETCH;
         let chosen = |compression, bytes| {
-            let chosen = choose(&[of(compression, bytes)]);
+            let chosen = choose(&[of(compression, bytes)], u64::MAX);
             chosen.iter().map(|chosen| (chosen.most, chosen.spread)).collect::<Vec<_>>()
         };
         let plain = chosen(Compression::None, bytes);

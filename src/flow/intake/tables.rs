@@ -28,6 +28,8 @@ pub struct TableInputs<'a> {
     pub simd: Simd,
     /// Threads that sample the inputs.
     pub workers: usize,
+    /// About as many bytes of text there is room to sample.
+    pub most: u64,
 }
 
 /// The tables of a run: process 0 makes them, for all.
@@ -48,12 +50,13 @@ pub fn make_tables(inputs: TableInputs<'_>, peers: Option<&Peers>) -> Result<Fro
 }
 
 fn make_here(inputs: TableInputs<'_>) -> Result<FrozenTables> {
-    let TableInputs { sources, fields, config, lexicon, rarity, simd, workers } = inputs;
+    let TableInputs { sources, fields, config, lexicon, rarity, simd, workers, most } = inputs;
     let mut frozen_tables = FrozenTables { lexicon, ..FrozenTables::default() };
     // Without the lexicon that it needs, a run of any document is refused.
     let ready = frozen_tables.lexicon.is_some() || !config.needs_lexicon();
     if rarity && ready {
-        let rarity = sample_rarity(sources, fields, config, frozen_tables.lexicon.as_ref(), simd, workers)?;
+        let rarity =
+            sample_rarity(sources, fields, config, frozen_tables.lexicon.as_ref(), simd, workers, most)?;
         frozen_tables.rarity = Arc::new(rarity);
     }
     Ok(frozen_tables)

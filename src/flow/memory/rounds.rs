@@ -250,7 +250,8 @@ impl Rounds {
     fn tiles(&self, part: usize) -> Vec<Tile> {
         let rows = part * self.rows.1..((part + 1) * self.rows.1).min(self.rows.0);
         let numbers: usize = self.stretches[part].iter().map(|(_, count)| count).sum();
-        let of = (numbers / 2).div_ceil(self.most.max(1)).clamp(1, rows.len().max(1));
+        // A few rows may have very many partners: these are divided however few rows there are.
+        let of = (numbers / 2).div_ceil(self.most.max(1)).max(1);
         let step = rows.len().div_ceil(of).max(1);
         let ranges = rows.clone().step_by(step).map(|from| from..(from + step).min(rows.end));
         let tile = |rows: Range<usize>, share: usize| Tile { part, rows, share: share as u32, of: of as u32 };
@@ -308,5 +309,29 @@ impl Rounds {
                 leads.push((row as u32, first, end - first));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One new document beside a large stored family: its partners are divided among rounds, though there is one row.
+    #[test]
+    fn no_round_holds_all_partners_of_a_row() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (stored, most) = (10_000, 100);
+        let mut rounds = Rounds::new(1, stored, (0, 1), 8 * most as u64, folder.path());
+        let docs: Vec<Doc> = std::iter::once(stored).chain(0..stored).collect();
+        let mut following = vec![0; docs.len()];
+        following[0] = stored;
+        rounds.take_in(&KeyGroups { docs, following, ..KeyGroups::default() }).expect("taken in");
+        let mut met = Vec::new();
+        while let Some(index) = rounds.next_round().expect("read") {
+            assert!(index.docs.len() <= 2 * most, "{} at once", index.docs.len());
+            met.extend(index.docs.iter().copied().filter(|doc| *doc < stored));
+        }
+        met.sort_unstable();
+        assert_eq!(met, (0..stored).collect::<Vec<Doc>>());
     }
 }

@@ -14,7 +14,8 @@ use timely::dataflow::operators::generic::operator::Operator;
 
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::document_sets::{DocumentSets, Prefixes};
+use crate::flow::catalogue::outlines::{Outline, Prefixes};
+use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::rounds::{Index, Rounds};
 use crate::flow::records::{Candidate, KeyGroups, Pair};
@@ -114,9 +115,9 @@ impl PairCounting {
         }
     }
 
-    /// Counts on until about a slice is done, and gives each pair met often enough with that one of the two where it is counted;
+    /// Counts on until about a slice is done, and gives each pair met often enough, the one first where it is counted, and how often;
     /// false when nothing is left.
-    fn advance(&mut self, mut each: impl FnMut(Doc, Candidate)) -> Result<bool> {
+    fn advance(&mut self, mut each: impl FnMut(Doc, Doc, u32)) -> Result<bool> {
         if self.row == self.index.rows.end {
             self.index = Index::default();
             let Some(index) = self.groups.next_round()? else { return Ok(false) };
@@ -134,7 +135,7 @@ impl PairCounting {
             self.counter.drain(self.fewest, |other, shared| {
                 // Two keys of a document may be the same once they are cut.
                 if other != doc {
-                    each(doc, Candidate { pair: Pair::new(doc, other), shared });
+                    each(doc, other, shared);
                 }
             });
             self.row += 1;
@@ -197,11 +198,15 @@ pub fn count<'scope>(
                 });
                 let mut session = output.session(held);
                 let more = counting.as_mut().filter(|_| !status.failed()).map_or(Ok(false), |counting| {
-                    counting.advance(|doc, candidate| {
-                        // Under hot keys nobody was counted. Those of one of the two are as many as both can share.
-                        let more = hot_keys.get(&doc).copied().unwrap_or(0);
-                        if sets.enough(candidate, more, &prefixes) {
-                            session.give(candidate);
+                    let mut last: Option<(Outline<'_>, u32)> = None;
+                    counting.advance(|doc, other, shared| {
+                        let (own, more) = match last {
+                            Some(known) if known.0.doc == doc => known,
+                            // Under hot keys nobody was counted. Those of one of the two are as many as both can share.
+                            _ => *last.insert((sets.outline(doc), hot_keys.get(&doc).copied().unwrap_or(0))),
+                        };
+                        if sets.enough(own, other, shared + more, &prefixes) {
+                            session.give(Candidate { pair: Pair::new(doc, other), shared });
                         }
                     })
                 });
@@ -247,7 +252,7 @@ mod tests {
                 let (counter, index) = (KeyCounter::new(24, bytes), Index::default());
                 let mut counting = PairCounting { groups, index, counter, fewest, row: 0, base: 0, worker, workers };
                 let mut twice = 0;
-                while counting.advance(|_, c| twice += usize::from(counted.insert(c.pair, c.shared).is_some())).expect("counted") {}
+                while counting.advance(|a, b, shared| twice += usize::from(counted.insert(Pair::new(a, b), shared).is_some())).expect("counted") {}
                 prop_assert_eq!(twice, 0);
             }
             truth.retain(|_, shared| *shared >= fewest);

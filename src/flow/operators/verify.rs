@@ -25,7 +25,7 @@ pub fn drop_unlike(
     known: &dyn Stored,
     candidates: &Pile<Candidate>,
 ) -> Result<Pile<Candidate>> {
-    let (context, catalogue) = (&sets.context, &sets.documents.catalogue);
+    let context = &sets.context;
     let mut alike = context.memory.pile(Share::Candidates);
     let (mut signatures, mut places): (Vec<u64>, HashMap<Doc, Range<usize>>) = Default::default();
     candidates.each_slice(|some| {
@@ -44,7 +44,7 @@ pub fn drop_unlike(
         let of = |doc: Doc| places.get(&doc).map_or(&[][..], |place| &signatures[place.clone()]);
         let kept = some.iter().filter(|candidate| {
             let (low, high) = candidate.pair.docs();
-            !sets.is_stored(low) || sets.may_be_alike((low, of(low)), (high, catalogue.signature(high)))
+            !sets.is_stored(low) || sets.may_be_alike(sets.outline_with(low, of(low)), sets.outline(high))
         });
         alike.extend(&kept.copied().collect::<Vec<_>>())
     })?;

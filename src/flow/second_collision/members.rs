@@ -15,9 +15,9 @@ use timely::worker::Worker;
 
 use crate::document::{Doc, Position};
 use crate::error::Result;
+use crate::flow::catalogue::outlines::Prefixes;
 use crate::flow::distributed::exchange_all::wait;
 use crate::flow::distributed::gather_bits::gather_bits;
-use crate::flow::document_sets::Prefixes;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::{DocumentBits, set as set_bit};
 use crate::flow::memory::sets::Sets;

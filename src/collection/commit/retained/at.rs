@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::collection::commit::changes::last_by;
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::{Name, folder};
 use crate::collection::commit::snapshot::{Snapshot, check_same, is_missing, missing, newest};
@@ -86,11 +87,7 @@ impl RetainedCommits<'_> {
         let logs = &self.last.changes;
         let number = match at {
             CommitAt::Number(number) => *number,
-            CommitAt::Time { seconds, .. } => {
-                let known = |time: u64| time <= *seconds;
-                let made = logs.iter().rev().find(|log| log.note.as_ref().is_some_and(|it| known(it.time)));
-                made?.commit
-            }
+            CommitAt::Time { seconds, .. } => last_by(logs, *seconds)?,
         };
         let first = self.last.first_kept();
         let changed = |from: u64, to: u64| logs.iter().any(|log| from < log.commit && log.commit <= to);

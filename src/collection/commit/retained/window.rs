@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::collection::commit::changes::ChangesEntry;
+use crate::collection::commit::changes::{ChangesEntry, last_by};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::names::Name;
 use crate::collection::commit::retained::policy::Retain;
@@ -49,17 +49,18 @@ impl Manifest {
 
 /// The first commit that is to stay, by the commits that changed anything.
 fn first_wanted(retain: Retain, changes: &[ChangesEntry]) -> u64 {
-    let first = match retain {
-        Retain::Commits(count) => changes.len().checked_sub(count as usize).and_then(|at| changes.get(at)),
-        Retain::Days(days) => {
-            let time = |log: &ChangesEntry| log.note.as_ref().map(|note| note.time);
-            let newest = changes.iter().rev().find_map(time).unwrap_or(0);
-            let since = newest.saturating_sub(u64::from(days) * DAY);
-            // What was made last before it was still the last commit then.
-            changes.iter().rev().find(|log| time(log).is_some_and(|time| time <= since))
+    match retain {
+        Retain::Commits(count) => {
+            let first = changes.len().checked_sub(count as usize).and_then(|at| changes.get(at));
+            first.map_or(0, |log| log.commit)
         }
-    };
-    first.map_or(0, |log| log.commit)
+        Retain::Days(days) => {
+            let newest = changes.iter().rev().find_map(|log| log.note.as_ref().map(|note| note.time));
+            let since = newest.unwrap_or(0).saturating_sub(u64::from(days) * DAY);
+            // What was made last before it was still the last commit then.
+            last_by(changes, since).unwrap_or(0)
+        }
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +125,15 @@ mod tests {
         (next.commit, next.retain, next.changes) = (1, Some(Retain::Days(1)), vec![entry(1, None)]);
         next.slide(&last);
         assert_eq!(next.first_kept(), 0, "of unknown times nothing goes");
+    }
+
+    #[test]
+    fn a_clock_that_was_wrong_takes_no_history() {
+        // Commit 4 was made while the clock was years behind.
+        let logs = [(1, 1015), (2, 1016), (3, 1017), (4, 10), (5, 1020)];
+        assert_eq!(slid(Retain::Days(30), &logs, 5, Some(0)).0, 0);
+        assert_eq!(slid(Retain::Days(3), &logs, 5, Some(0)).0, 4);
+        assert_eq!(slid(Retain::Days(4), &logs, 5, Some(0)).0, 2);
     }
 
     #[test]
