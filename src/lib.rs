@@ -703,6 +703,7 @@
 //! - `collection/load/settle/newcomers.rs` - new texts under new ids, written by who has read them
 //! - `collection/load/settle/documents.rs` - what becomes of documents that replace others
 //! - `collection/load/settle/components.rs` - what becomes of contents and components
+//! - `collection/load/settle/split.rs` - what becomes of components of which contents go
 //! - `collection/load/settle/contents.rs` - the contents that a load touches, found at once
 //! - `collection/load/settle/span.rs` - hot groups, as far as they join components
 //! - `collection/load/measure.rs` - pairs of a load's hot groups, each measured once

@@ -6,7 +6,7 @@ use alike::config::{Clustering, Config, Method, Verify};
 use proptest::prelude::*;
 
 use crate::support::corpora::full;
-use crate::support::history::{Bench, Load, Op, config, contained, follow_on, history, verified};
+use crate::support::history::{Bench, Load, Op, config, contained, follow_on, history, verified, within};
 
 fn follow(config: Config, history: &[Load]) {
     follow_on(Bench::new(config), history);
@@ -81,6 +81,62 @@ fn hot_groups_come_and_go() {
     load(&mut bench, (2010..2030).map(Op::Delete).collect(), "no bridge");
     assert_eq!(bench.clusters().len(), 2);
     load(&mut bench, (0..650).map(Op::Delete).collect(), "less than a hot group");
+}
+
+/// Pages that are alike only by a template, which goes or becomes another text: what is left of them are pairs that share more,
+/// and pages that stand alone.
+fn templates_go(config: Config, hub: usize) {
+    let words = |name: char, of: usize, count: usize| (0..count).map(move |at| format!("{name}{of}x{at}"));
+    let template: Vec<String> = words('t', 0, hub).collect();
+    let text = |own: &mut dyn Iterator<Item = String>| {
+        template.iter().cloned().chain(own).collect::<Vec<_>>().join(" ")
+    };
+    // Of every 50 pages two have most of their own words in common.
+    let page = |id: usize| {
+        let of = if id % 50 == 1 { id - 1 } else { id };
+        text(&mut words('o', of, 20).chain(words('p', id, 5)))
+    };
+    for (workers, replaced) in [(1, false), (2, false), (3, true), (2, true)] {
+        let mut bench = Bench::new(config.clone());
+        let mut load = |ops: Vec<Op>, what: &str| {
+            bench.load(&Load { ops, workers, files: 2, epoch_bytes: None });
+            bench.check(&format!("{what} with {workers} workers"));
+        };
+        let pages = (0..700).map(|id| Op::Upsert(id, page(id)));
+        load(
+            std::iter::once(Op::Upsert(9000, text(&mut std::iter::empty()))).chain(pages).collect(),
+            "a star",
+        );
+        // Another template, by which as many pages hang on the first, and stay.
+        let other = |id: usize| words('u', 0, hub).chain(words('o', id, 25)).collect::<Vec<_>>().join(" ");
+        load((1000..1100).map(|id| Op::Upsert(id, other(id))).collect(), "another one");
+        let gone = if replaced { Op::Upsert(9000, "nothing like it".to_owned()) } else { Op::Delete(9000) };
+        load(vec![gone], "no middle");
+        load(vec![Op::Upsert(9000, text(&mut std::iter::empty()))], "the middle again");
+        load((0..650).map(Op::Delete).chain([Op::Delete(9000)]).collect(), "few leaves");
+    }
+}
+
+#[test]
+fn templates_of_a_join_go() {
+    let mut config = config(Method::Join);
+    config.threshold = "0.6".parse().expect("a threshold");
+    templates_go(config.clone(), 60);
+    templates_go(within(config), 60);
+}
+
+#[test]
+fn templates_that_are_contained_go() {
+    let mut config = contained();
+    config.threshold = "0.9".parse().expect("a threshold");
+    templates_go(config, 40);
+}
+
+#[test]
+fn templates_of_features_go() {
+    templates_go(config(Method::Minhash), 60);
+    templates_go(verified(), 60);
+    templates_go(config(Method::Shingles), 60);
 }
 
 /// Hot groups of verified features are measured on sets, whose sizes are not those of postings.

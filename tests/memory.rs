@@ -456,6 +456,39 @@ fn clusters_of_a_first_load_keep_to_the_memory() {
     assert_eq!(lines, told("all"));
 }
 
+/// Families of which each page is linked to each, that go whole or but for a few pages: links are many more than contents.
+#[test]
+fn families_go_within_the_memory() {
+    let dir = Dir::new();
+    let (mut lines, mut all, mut most) = (String::new(), String::new(), String::new());
+    for (family, page) in (0..8).flat_map(|family| (0..500).map(move |page| (family, page))) {
+        let word = |at: usize| {
+            if at == page % 80 { format!("q{family}x{page}") } else { format!("f{family}w{at}") }
+        };
+        let text = (0..80).map(word).collect::<Vec<_>>().join(" ");
+        lines += &line(&format!("{family}-{page}"), &text);
+        for ids in [Some(&mut all), Some(&mut most).filter(|_| page % 100 > 2)].into_iter().flatten() {
+            let _ = writeln!(ids, "{family}-{page}");
+        }
+    }
+    for (name, text) in [("in.jsonl", lines), ("all", all), ("most", most)] {
+        dir.write(name, text);
+    }
+    for (ids, components) in [("all", "forest"), ("most", "forest"), ("most", "differential")] {
+        let name = format!("{ids}-{components}");
+        dir.alike(&format!("load {name} in.jsonl --threshold 0.6 -w 2"), None).ok();
+        let flags = "--max-delete 100% -w 1 --memory 40M --json-progress";
+        let ran =
+            dir.alike(&format!("delete {name} --ids {ids} --components {components} {flags}"), None).ok();
+        let peaks = ran.stderr.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let peaks: Vec<u64> = peaks.filter_map(|line| line["memory_peak_bytes"].as_u64()).collect();
+        within(*peaks.iter().max().expect("epochs"), 40 * MIB, &name);
+        let left = if ids == "all" { 0 } else { 8 };
+        let clusters = dir.alike(&format!("clusters {name} --json"), None).ok().stdout;
+        assert_eq!(clusters.lines().count(), left, "{clusters}");
+    }
+}
+
 /// A megabyte has half a million records that are none: what is told of them has a bound, too.
 #[test]
 fn refused_records_keep_to_the_memory() {

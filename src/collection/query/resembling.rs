@@ -28,6 +28,8 @@ pub struct Resembling {
     /// The rule of whose sketches the method's own words are signed, if they are.
     signed: Option<AcceptanceRule>,
     dead: Dead,
+    /// How many postings were met.
+    met: u64,
     /// What sets are read with: whoever asks again and again asks for neighbours.
     reading: (SetCursor, Vec<u64>),
 }
@@ -92,7 +94,12 @@ impl Resembling {
         let dead = Dead::of(tables, next, MOST)?;
         let form = PostingForm::of(config);
         let (tables, signed, reading) = (tables.clone(), config.signed(), Default::default());
-        Ok(Resembling { tables, form, sketcher, rule, signed, dead, reading })
+        Ok(Resembling { tables, form, sketcher, rule, signed, dead, met: 0, reading })
+    }
+
+    /// How many postings of live contents [`Resembling::to`] has read, all in all.
+    pub fn met(&self) -> u64 {
+        self.met
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -230,6 +237,7 @@ impl Resembling {
         let mut met: Vec<Met> = Vec::new();
         let mut found = Vec::new();
         live_postings(&self.tables, self.form, &distinct, &self.dead, &mut found)?;
+        self.met += found.len() as u64;
         found.retain(|posting| wanted(posting.doc));
         let mut owners = owners.into_iter();
         for of_key in found.chunk_by(|a, b| a.key == b.key) {

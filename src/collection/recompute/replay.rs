@@ -137,6 +137,22 @@ impl Replay {
         replay.finish()
     }
 
+    /// Stored contents, each as one document without a name, where all that is asked is how they are linked.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn of_contents(tables: &Tables, contents: &[Doc]) -> Result<Replay> {
+        let mut replay = Replay::empty(tables);
+        replay.documents.extend(contents.iter().map(|content| ReplayRow::of_content(*content)));
+        replay.finish()
+    }
+
+    /// Bytes of memory that so many contents take with [`Replay::of_contents`].
+    pub fn bytes_of(contents: usize) -> u64 {
+        let each = size_of::<ReplayRow>() + size_of::<ReplayText>() + 3 * size_of::<u64>();
+        (contents * each) as u64
+    }
+
     fn empty(tables: &Tables) -> Replay {
         Replay {
             tables: tables.clone(),
@@ -276,6 +292,21 @@ impl Replay {
 }
 
 impl ReplayRow {
+    /// A document of which nothing is known but its text.
+    fn of_content(content: Doc) -> ReplayRow {
+        ReplayRow {
+            first_load: 0,
+            content,
+            position: 0,
+            worth: 0,
+            name: 0,
+            lengths: (0, 0),
+            line: 0,
+            version: 0,
+            text_bytes: 0,
+        }
+    }
+
     /// The id, and the value the document is compared by.
     fn strings<'a>(&self, names: &'a str) -> (&'a str, &'a str) {
         let (start, (name, value)) = (self.name as usize, self.lengths);

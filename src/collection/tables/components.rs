@@ -7,6 +7,7 @@ use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredComponent, StoredLink};
 use crate::document::Doc;
 use crate::error::Result;
+use crate::limits::sized;
 
 /// Contents of components, by label.
 pub(in crate::collection) type Members = BTreeMap<u32, Vec<Doc>>;
@@ -62,3 +63,41 @@ pub fn neighbours(tables: &Tables, contents: &[Doc]) -> Result<Vec<(Doc, Doc)>> 
     })?;
     Ok(links)
 }
+
+/// Rows of links that are held at once, unless one content alone has more of them.
+const AT_ONCE: usize = sized(1 << 15, 8);
+
+/// Hands on the stored links of ascending, distinct contents, each with the content first; however many there are, few are held
+/// at once.
+///
+/// # Errors
+/// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+pub fn each_link(tables: &Tables, contents: &[Doc], each: &mut dyn FnMut(Doc, Doc)) -> Result<()> {
+    let keys: Vec<u64> = contents.iter().map(|content| u64::from(*content)).collect();
+    let (mut rest, mut some, mut found) = (&keys[..], keys.len(), 0);
+    let mut link = |row: &[u64]| {
+        let link = StoredLink::of_row(row);
+        each(link.content as Doc, link.other as Doc);
+        found += 1;
+        Ok(())
+    };
+    while let [first, behind @ ..] = rest {
+        some = some.min(rest.len());
+        if tables.beginning_within(LINKS, (1, AT_ONCE), &rest[..some], &mut |_, row| link(row))? {
+            rest = &rest[some..];
+        } else if some > 1 {
+            some /= 2;
+        } else {
+            let mut rows = tables.scan_between(LINKS, &[*first], Some(&[first + 1]));
+            while let Some(row) = rows.next_row()? {
+                link(row)?;
+            }
+            rest = behind;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "components_tests.rs"]
+mod tests;

@@ -26,7 +26,7 @@ use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::run::merge::{Merge, merge};
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::Table;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Takes the number of a key, the run of its row, and the row.
 pub type EachRow<'a> = dyn FnMut(usize, &RunReader, &[u64]) -> Result<()> + 'a;
@@ -78,17 +78,41 @@ impl Tables {
         prefixes: &[u64],
         each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
     ) -> Result<()> {
+        self.beginning_within(table, (words, usize::MAX), prefixes, each).map(drop)
+    }
+
+    /// The same, as long as there are no more than `most` rows in all runs: of more none is handed on, and all that was read
+    /// is forgotten. Whether they were handed on.
+    ///
+    /// # Errors
+    /// Those of [`Tables::beginning`].
+    pub fn beginning_within(
+        &self,
+        table: Table,
+        (words, most): (usize, usize),
+        prefixes: &[u64],
+        each: &mut dyn FnMut(usize, &[u64]) -> Result<()>,
+    ) -> Result<bool> {
         let (width, key) = (table.shape.width, table.shape.key);
         // Number of the prefix, age, row: the newest row of a key comes first of its kind.
-        let mut found: Vec<u64> = Vec::new();
+        let (mut found, mut rows_found): (Vec<u64>, _) = (Vec::new(), 0);
         for (age, run) in (0..).zip(self.runs.iter().rev()) {
             let Some(rows) = run.rows(table.kind) else { continue };
-            rows.probe(words, prefixes, &mut |at, row| {
+            let read = rows.probe(words, prefixes, &mut |at, row| {
+                rows_found += 1;
+                if rows_found > most {
+                    // Only ends the probe: nobody is told of it.
+                    return Err(Error::Interrupted);
+                }
                 found.push(at as u64);
                 found.extend_from_slice(row);
                 found.push(age);
                 Ok(())
-            })?;
+            });
+            if rows_found > most {
+                return Ok(false);
+            }
+            read?;
         }
         let mut rows: Vec<&[u64]> = found.chunks_exact(width + 2).collect();
         rows.sort_unstable_by(|a, b| (&a[..=key], a[width + 1]).cmp(&(&b[..=key], b[width + 1])));
@@ -96,7 +120,8 @@ impl Tables {
         rows.into_iter().try_for_each(|found| match found {
             [at, row @ ..] => each(*at as usize, &row[..width]),
             [] => Ok(()),
-        })
+        })?;
+        Ok(true)
     }
 
     /// The runs that have a table, the newest first: those that [`Merge::source`] of a scan counts.

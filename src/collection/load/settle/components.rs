@@ -1,26 +1,23 @@
 //! What becomes of contents, and of the components that links make of them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::contents::{Content, TouchedContents};
 use super::span::span;
-use super::{MEMBER, Settling, TOUCHED};
+use super::{MEMBER, Settling, TOUCHED, last_of_each};
 use crate::collection::distributed::protocol::LeaderCommand;
 use crate::collection::load::measure::Measuring;
-use crate::collection::load::parts::{Recollide, parts, search};
 use crate::collection::run::schema::{CONTENTS, TEXTS};
-use crate::collection::tables::Tables;
-use crate::collection::tables::components::{Members, components, neighbours};
+use crate::collection::tables::components::{Members, components};
 use crate::collection::tables::rows::{StoredContent, StoredText};
 use crate::collection::tables::sets::missing;
 use crate::components::{Forest, Relabelled, Touched};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::{Change, ChangeKind, Contractor, ExactDuplicate, HotGroup};
-use crate::limits::sized;
 
 /// What takes part in unions: a label that is there (0), or a content that has none yet (1).
 type Node = (u8, u32);
@@ -31,30 +28,12 @@ struct Nodes {
     numbers: Vec<u32>,
 }
 
-/// Contents that go, of several components, whose links are read at once.
-const TOGETHER: usize = sized(4096, 4);
-
 /// The number of a content that no document has any more.
 const NOT_LIVE: u32 = u32::MAX;
 
 /// The labels that are there of the nodes that become one.
 fn labels(group: &[(u32, Node)]) -> impl Iterator<Item = u32> + Clone {
     group.iter().filter_map(|(_, (new, label))| (*new == 0).then_some(*label))
-}
-
-/// What a content is linked to, by ascending links.
-fn others(links: &[(Doc, Doc)], content: Doc) -> impl Iterator<Item = Doc> {
-    let from = links.partition_point(|(of, _)| *of < content);
-    links[from..].iter().take_while(move |(of, _)| *of == content).map(|(_, other)| *other)
-}
-
-/// How many of the next components are looked at with one reading of links: those of which few contents go, or one.
-fn together(components: &[(u32, Vec<Doc>)], gone: &Members) -> usize {
-    let goes = components.iter().scan(0, |sum, (label, _)| {
-        *sum += gone[label].len();
-        Some(*sum)
-    });
-    goes.take_while(|goes| *goes <= TOGETHER).count().max(1)
 }
 
 impl Settling<'_> {
@@ -108,7 +87,7 @@ impl Settling<'_> {
     }
 
     /// Gives a content another label.
-    fn relabel(&mut self, content: Doc, label: u32) {
+    pub(super) fn relabel(&mut self, content: Doc, label: u32) {
         match self.contents.get_mut(content) {
             Some(content) => content.relabelled = Some(label),
             None => {
@@ -117,70 +96,13 @@ impl Settling<'_> {
         }
     }
 
-    fn fresh_label(&mut self) -> u32 {
+    pub(super) fn fresh_label(&mut self) -> u32 {
         self.delta.next_label += 1;
         self.delta.next_label - 1
     }
 
-    fn link(&mut self, a: Doc, b: Doc, shared: u32) {
+    pub(super) fn link(&mut self, a: Doc, b: Doc, shared: u32) {
         self.delta.links.extend([((a, b), shared), ((b, a), shared)]);
-    }
-
-    /// Splits the components whose contents go.
-    pub(super) fn split(&mut self, recollide: &mut dyn Recollide) -> Result<()> {
-        let mut gone: Members = BTreeMap::new();
-        let goes = |content: &Content| content.before > 0 && content.after == 0;
-        for (doc, content) in self.contents.rows().iter().filter(|(_, content)| goes(content)) {
-            gone.entry(content.label.unwrap_or(u32::MAX)).or_default().push(*doc);
-        }
-        let members = components(self.tables, &gone.keys().copied().collect())?;
-        self.hold(members.values().map(Vec::len).sum(), MEMBER)?;
-        let mut contracted = match self.contractor {
-            Some(contractor) => Some(contracted_parts(self.tables, contractor, &members, &gone)?),
-            None => None,
-        };
-        let components: Vec<(u32, Vec<Doc>)> = members.into_iter().collect();
-        let mut rest = &components[..];
-        while !rest.is_empty() {
-            let (some, behind) = rest.split_at(together(rest, &gone));
-            rest = behind;
-            let of_some = some.iter().flat_map(|(label, _)| gone[label].iter().copied());
-            let mut linked = neighbours(self.tables, &of_some.collect::<Vec<_>>())?;
-            linked.sort_unstable();
-            for (label, members) in some {
-                let parts = contracted.as_mut().map(|parts| parts.remove(label).unwrap_or_default());
-                self.split_one((*label, members), (&gone[label], &linked), parts, recollide)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Splits a component of which contents go, by the ascending links of these; its parts may be known.
-    fn split_one(
-        &mut self,
-        (label, members): (u32, &[Doc]),
-        (gone, linked): (&[Doc], &[(Doc, Doc)]),
-        known: Option<Vec<Vec<Doc>>>,
-        recollide: &mut dyn Recollide,
-    ) -> Result<()> {
-        let survivors = members.iter().copied().filter(|doc| gone.binary_search(doc).is_err());
-        let survivors: HashSet<Doc> = survivors.collect();
-        self.delta.components.extend(gone.iter().map(|doc| ((label, *doc), false)));
-        let mut starts: Vec<Doc> = gone.iter().flat_map(|doc| others(linked, *doc)).collect();
-        starts.retain(|doc| survivors.contains(doc));
-        starts.sort_unstable();
-        starts.dedup();
-        let ended = known.map_or_else(|| search(self.tables, &survivors, &starts), Ok)?;
-        let parts = parts(&survivors, ended, recollide)?;
-        parts.links.iter().for_each(|(a, b, shared)| self.link(*a, *b, *shared));
-        for part in parts.split {
-            let fresh = self.fresh_label();
-            for doc in part {
-                self.delta.components.extend([((label, doc), false), ((fresh, doc), true)]);
-                self.relabel(doc, fresh);
-            }
-        }
-        Ok(())
     }
 
     /// Joins components by new links.
@@ -260,13 +182,8 @@ impl Settling<'_> {
             return Ok(Members::new());
         }
         let mut members = components(self.tables, &wanted)?;
-        let mut changed: BTreeMap<(u32, Doc), bool> = BTreeMap::new();
-        changed.extend(self.delta.components.iter().copied());
-        for ((label, content), comes) in changed {
-            if let Some(members) = members.get_mut(&label) {
-                if comes { members.push(content) } else { members.retain(|member| *member != content) }
-            }
-        }
+        let changes = self.delta.components.iter().filter(|((label, _), _)| wanted.contains(label));
+        change_members(&mut members, changes.copied().collect());
         Ok(members)
     }
 
@@ -323,13 +240,24 @@ impl Settling<'_> {
             Ok(())
         })?;
         digests.extend(new);
-        super::last_of_each(digests);
+        last_of_each(digests);
         Ok(())
     }
 }
 
+/// Does to the contents of components what was noted of them, the last note of each content: one pass for each component,
+/// however many have left it.
+fn change_members(members: &mut Members, mut changes: Vec<((u32, Doc), bool)>) {
+    last_of_each(&mut changes);
+    for of_one in changes.chunk_by(|a, b| a.0.0 == b.0.0) {
+        let Some(members) = members.get_mut(&of_one[0].0.0) else { continue };
+        members.retain(|member| of_one.binary_search_by_key(member, |((_, content), _)| *content).is_err());
+        members.extend(of_one.iter().filter(|(_, comes)| *comes).map(|((_, content), _)| *content));
+    }
+}
+
 /// Has all workers contract links, those of other processes too.
-fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>> {
+pub(super) fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>> {
     if touched.insertions.is_empty() && touched.removals.is_empty() {
         return Ok(Vec::new());
     }
@@ -339,31 +267,6 @@ fn contract(contractor: &Contractor, touched: Touched) -> Result<Vec<Relabelled>
     contractor.contract(touched)
 }
 
-/// What is left of components without the contents that go, in parts, by label.
-fn contracted_parts(
-    tables: &Tables,
-    contractor: &Contractor,
-    members: &Members,
-    gone: &Members,
-) -> Result<HashMap<u32, Vec<Vec<Doc>>>> {
-    let all: Vec<Doc> = members.values().flatten().copied().collect();
-    let goes: HashSet<Doc> = gone.values().flatten().copied().collect();
-    let mut links = neighbours(tables, &all)?;
-    // Each link is there both ways; those of contents that went before are of no component.
-    links.retain(|(a, b)| a < b);
-    let live: HashSet<Doc> = all.into_iter().collect();
-    links.retain(|(a, b)| live.contains(a) && live.contains(b));
-    let removals = links.iter().filter(|(a, b)| goes.contains(a) || goes.contains(b)).copied().collect();
-    let changes = contract(contractor, Touched { links, insertions: Vec::new(), removals })?;
-    let labels: HashMap<Doc, Doc> = changes.iter().map(|row| (row.content, row.after)).collect();
-    let mut parts = HashMap::new();
-    for (label, members) in members {
-        let least = members.iter().min().copied().unwrap_or(NO_DOC);
-        let mut by_label: BTreeMap<Doc, Vec<Doc>> = BTreeMap::new();
-        for doc in members.iter().filter(|doc| !goes.contains(*doc)) {
-            by_label.entry(labels.get(doc).copied().unwrap_or(least)).or_default().push(*doc);
-        }
-        parts.insert(*label, by_label.into_values().collect());
-    }
-    Ok(parts)
-}
+#[cfg(test)]
+#[path = "components_tests.rs"]
+mod tests;

@@ -7,6 +7,7 @@ mod contents;
 mod documents;
 pub(in crate::collection) mod newcomers;
 mod span;
+mod split;
 
 use hashbrown::{HashMap, HashSet};
 
