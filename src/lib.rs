@@ -643,6 +643,7 @@
 //! - `collection/distributed/protocol.rs` - what the leader of a job has its followers do, as data
 //! - `collection/query/mod.rs` - questions to a commit
 //! - `collection/query/resembling.rs` - which stored contents any sets resemble
+//! - `collection/query/met.rs` - which stored contents share keys with sets, counted in bounded room
 //! - `collection/query/measures.rs` - all that is said of how much two sets share
 //! - `collection/query/check.rs` - which documents texts resemble that are not stored
 //! - `collection/query/explain/mod.rs` - why documents are together, or are not

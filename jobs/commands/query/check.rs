@@ -103,10 +103,12 @@ fn check_all(
             while reader.advance(&mut taken)? || !taken.texts.is_empty() {
                 let texts = std::mem::take(&mut taken.texts);
                 let bodies: Vec<AskedText<'_>> = texts.iter().map(CheckedText::asked).collect();
-                let resembled = checker.check(&bodies, progress)?;
-                for (CheckedText { line, id, .. }, resembles) in texts.iter().zip(&resembled) {
-                    told.show(&CheckRow { id: id.as_deref(), file: &source.shown, line: *line, resembles })?;
-                }
+                let mut asked = texts.iter();
+                checker.check_each(&bodies, progress, &mut |resembles| {
+                    let Some(CheckedText { line, id, .. }) = asked.next() else { return Ok(()) };
+                    let (id, resembles) = (id.as_deref(), &resembles);
+                    told.show(&CheckRow { id, file: &source.shown, line: *line, resembles })
+                })?;
             }
         }
     }

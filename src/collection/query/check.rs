@@ -18,11 +18,15 @@ use crate::collection::tables::sets::{each_set, salts};
 use crate::document::{Doc, NO_DOC};
 use crate::error::Result;
 use crate::flow::{salted, value_salt};
+use crate::limits::sized;
 use crate::progress::Progress;
 use crate::read::Day;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Measure};
 use crate::sketcher::Sketcher;
+
+/// Contents that texts are linked to, behind which the documents of others are looked up by themselves.
+const NAMED: usize = sized(1 << 14, 3);
 
 /// A stored document that a text resembles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,6 +97,24 @@ impl Checker {
     /// # Errors
     /// [`crate::error::Error::Damaged`], [`crate::error::Error::Io`] and [`crate::error::Error::Interrupted`].
     pub fn check(&mut self, texts: &[AskedText<'_>], progress: &Progress) -> Result<Vec<Vec<Resembled>>> {
+        let mut checked = Vec::with_capacity(texts.len());
+        self.check_each(texts, progress, &mut |resembled| {
+            checked.push(resembled);
+            Ok(())
+        })?;
+        Ok(checked)
+    }
+
+    /// The same, text by text in their order: what all of them resemble may be more than fits in memory.
+    ///
+    /// # Errors
+    /// Those of [`Checker::check`], and of `each`.
+    pub fn check_each(
+        &mut self,
+        texts: &[AskedText<'_>],
+        progress: &Progress,
+        each: &mut dyn FnMut(Vec<Resembled>) -> Result<()>,
+    ) -> Result<()> {
         let (mut digests, mut sets) = (Vec::new(), Vec::new());
         for AskedText { text, day, within } in texts {
             let digest = self.sketcher.read(text, *day);
@@ -106,11 +128,20 @@ impl Checker {
         }
         let sets: Vec<AskedSet<'_>> =
             sets.iter().map(|(words, salt)| AskedSet { words, salt: *salt }).collect();
-        let linked = self.resembling.to(&sets, &|_| true, progress)?;
-        let same = self.same(&digests)?;
-        let found: Vec<FoundContents> =
-            same.into_iter().zip(linked).map(|(same, linked)| FoundContents { same, linked }).collect();
-        self.name(found)
+        let mut same = self.same(&digests)?.into_iter();
+        let (tables, rule) = (&self.tables, self.rule);
+        self.resembling.each(&sets, &|_| true, progress, &mut |linked| {
+            let (mut some, mut contents) = (Vec::new(), 0);
+            for (linked, same) in linked.into_iter().zip(same.by_ref()) {
+                contents += linked.len();
+                some.push(FoundContents { same, linked });
+                if contents >= NAMED {
+                    name(tables, rule, std::mem::take(&mut some), each)?;
+                    contents = 0;
+                }
+            }
+            if some.is_empty() { Ok(()) } else { name(tables, rule, some, each) }
+        })
     }
 
     /// Of the stored documents that the collection's method links to the one of an id, the closest that is not in its cluster, of
@@ -139,8 +170,12 @@ impl Checker {
         // Only the closest are named.
         let closest = linked.iter().map(|(_, measure)| *measure).min_by(|a, b| rule.closer(*a, *b));
         linked.retain(|(_, measure)| closest.is_some_and(|closest| rule.closer(closest, *measure).is_eq()));
-        let named = self.name(vec![FoundContents { same: None, linked }])?;
-        Ok(named.into_iter().flatten().next())
+        let mut nearest = None;
+        name(&self.tables, self.rule, vec![FoundContents { same: None, linked }], &mut |named| {
+            nearest = named.into_iter().next();
+            Ok(())
+        })?;
+        Ok(nearest)
     }
 
     /// The live contents of digests.
@@ -159,44 +194,48 @@ impl Checker {
         })?;
         Ok(digests.iter().map(|digest| digest.and_then(|digest| contents.get(&digest)).copied()).collect())
     }
+}
 
-    /// Makes documents of contents.
-    fn name(&self, found: Vec<FoundContents>) -> Result<Vec<Vec<Resembled>>> {
-        let all = || {
-            found.iter().flat_map(|found| found.linked.iter().map(|(content, _)| *content).chain(found.same))
-        };
-        let (members, clusters) = (members(&self.tables, all())?, clusters(&self.tables, all())?);
-        let mut sizes: BTreeMap<Doc, u32> = BTreeMap::new();
-        let mut same: Vec<u64> = found.iter().filter_map(|found| found.same).map(u64::from).collect();
-        same.sort_unstable();
-        same.dedup();
-        each_set(&self.tables, &same, &mut |at, words| {
-            sizes.insert(same[at] as Doc, self.rule.map_or(0, |rule| rule.size(words)));
-            Ok(())
-        })?;
-        let documents = |content: Doc, same_text: bool, measures: Measures| {
-            let cluster = clusters.get(&content).copied();
-            let members = members.get(&content).into_iter().flatten();
-            members.map(move |member| Resembled { id: member.name.clone(), cluster, same_text, measures })
-        };
-        let of_text = |FoundContents { same, mut linked }: FoundContents| {
-            let mut list: Vec<Resembled> = Vec::new();
-            if let Some(content) = same {
-                let size = sizes.get(&content).copied().unwrap_or(0);
-                list.extend(documents(content, true, Measures::same(size)));
+/// Hands on the documents of what was found, text by text.
+fn name(
+    tables: &Tables,
+    rule: Option<AcceptanceRule>,
+    found: Vec<FoundContents>,
+    each: &mut dyn FnMut(Vec<Resembled>) -> Result<()>,
+) -> Result<()> {
+    let all =
+        || found.iter().flat_map(|found| found.linked.iter().map(|(content, _)| *content).chain(found.same));
+    let (members, clusters) = (members(tables, all())?, clusters(tables, all())?);
+    let mut sizes: BTreeMap<Doc, u32> = BTreeMap::new();
+    let mut same: Vec<u64> = found.iter().filter_map(|found| found.same).map(u64::from).collect();
+    same.sort_unstable();
+    same.dedup();
+    each_set(tables, &same, &mut |at, words| {
+        sizes.insert(same[at] as Doc, rule.map_or(0, |rule| rule.size(words)));
+        Ok(())
+    })?;
+    let documents = |content: Doc, same_text: bool, measures: Measures| {
+        let cluster = clusters.get(&content).copied();
+        let members = members.get(&content).into_iter().flatten();
+        members.map(move |member| Resembled { id: member.name.clone(), cluster, same_text, measures })
+    };
+    let of_text = |FoundContents { same, mut linked }: FoundContents| {
+        let mut list: Vec<Resembled> = Vec::new();
+        if let Some(content) = same {
+            let size = sizes.get(&content).copied().unwrap_or(0);
+            list.extend(documents(content, true, Measures::same(size)));
+        }
+        let Some(rule) = rule else { return list };
+        linked.retain(|(content, _)| Some(*content) != same);
+        linked.sort_by(|a, b| rule.closer(a.1, b.1));
+        for equal in linked.chunk_by(|a, b| rule.closer(a.1, b.1) == Ordering::Equal) {
+            let start = list.len();
+            for (content, measure) in equal {
+                list.extend(documents(*content, false, Measures::new(*measure, rule, true)));
             }
-            let Some(rule) = self.rule else { return list };
-            linked.retain(|(content, _)| Some(*content) != same);
-            linked.sort_by(|a, b| rule.closer(a.1, b.1));
-            for equal in linked.chunk_by(|a, b| rule.closer(a.1, b.1) == Ordering::Equal) {
-                let start = list.len();
-                for (content, measure) in equal {
-                    list.extend(documents(*content, false, Measures::new(*measure, rule, true)));
-                }
-                list[start..].sort_unstable_by(|a, b| a.id.cmp(&b.id));
-            }
-            list
-        };
-        Ok(found.into_iter().map(of_text).collect())
-    }
+            list[start..].sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        }
+        list
+    };
+    found.into_iter().try_for_each(|found| each(of_text(found)))
 }

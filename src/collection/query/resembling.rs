@@ -1,22 +1,25 @@
 //! Which stored contents any sets resemble: their keys probed, what they meet measured.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
+use crate::collection::query::met::{MEETING_ROOM, Meeting, MeetingRoom, Met, Pass};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
-use crate::collection::tables::postings::{PostingForm, live_postings};
+use crate::collection::tables::postings::PostingForm;
 use crate::collection::tables::sets::signatures::each_signature;
 use crate::collection::tables::sets::{SetCursor, each_set_by, salts};
 use crate::config::Config;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Posting;
 use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Measure, overlap};
-use crate::sketch::{both_keys, indexes, least_difference, sign, spread};
+use crate::sketch::{least_difference, sign};
 use crate::sketcher::Sketcher;
 
 /// Finds stored contents by sets, with what that takes.
@@ -27,9 +30,11 @@ pub struct Resembling {
     rule: Option<AcceptanceRule>,
     /// The rule of whose sketches the method's own words are signed, if they are.
     signed: Option<AcceptanceRule>,
-    dead: Dead,
-    /// How many postings were met.
-    met: u64,
+    dead: Arc<Dead>,
+    /// How much is held of what sets meet.
+    room: MeetingRoom,
+    /// How many postings were read.
+    read: Cell<u64>,
     /// What sets are read with: whoever asks again and again asks for neighbours.
     reading: (SetCursor, Vec<u64>),
 }
@@ -37,7 +42,7 @@ pub struct Resembling {
 /// Words for which there is room after a long set.
 const ROOM: usize = sized(1 << 16, 8);
 
-/// Most bytes taken to know which contents are dead.
+/// Most bytes taken to know which contents are dead, where nobody has said how much memory there is.
 const MOST: u64 = 64 << 20;
 
 /// A set that is asked about, and what makes its keys differ from those of contents that it is not to be compared with.
@@ -49,28 +54,8 @@ pub struct AskedSet<'a> {
     pub salt: u64,
 }
 
-/// A key under which stored contents are sought, and whether the own set is indexed by it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct SoughtKey {
-    key: u64,
-    indexing: bool,
-}
-
-/// The same with the number of the own set.
-type Sought = (SoughtKey, u32);
-
-/// The keys under which contents are sought that have a posted key of a set; `indexed` if it tells whether it indexes the set.
-/// Contents that are no larger have to be indexed by it themselves.
-fn sought(posted: u64, indexed: bool) -> impl Iterator<Item = SoughtKey> {
-    let [all, first] = both_keys(posted);
-    let indexing = indexed && indexes(posted);
-    let own = if indexed { first } else { posted };
-    let others = indexing.then_some(all);
-    std::iter::once(own).chain(others).map(move |key| SoughtKey { key, indexing })
-}
-
-/// A stored content that shares a key with a set: the content, the number of the set, the size of the content's set.
-type Met = (Doc, u32, u32);
+/// Takes what the next few sets are linked to.
+type EachLinked<'a> = dyn FnMut(Vec<Vec<(Doc, Measure)>>) -> Result<()> + 'a;
 
 /// Ascending pairs by content, and the contents.
 fn by_content(pairs: &[Met]) -> (Vec<&[Met]>, Vec<u64>) {
@@ -90,16 +75,26 @@ impl Resembling {
         config: &Config,
         frozen_tables: &FrozenTables,
     ) -> Result<Resembling> {
-        let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
-        let dead = Dead::of(tables, next, MOST)?;
-        let form = PostingForm::of(config);
-        let (tables, signed, reading) = (tables.clone(), config.signed(), Default::default());
-        Ok(Resembling { tables, form, sketcher, rule, signed, dead, met: 0, reading })
+        let dead = Arc::new(Dead::of(tables, next, MOST)?);
+        Ok(Resembling::beside(tables, dead, config, frozen_tables))
     }
 
-    /// How many postings of live contents [`Resembling::to`] has read, all in all.
-    pub fn met(&self) -> u64 {
-        self.met
+    /// The same where the dead contents of the tables are known.
+    pub fn beside(
+        tables: &Tables,
+        dead: Arc<Dead>,
+        config: &Config,
+        frozen_tables: &FrozenTables,
+    ) -> Resembling {
+        let (sketcher, rule) = (Sketcher::new(config, frozen_tables, Simd::Scalar), config.rule());
+        let (form, room, signed) = (PostingForm::of(config), MEETING_ROOM, config.signed());
+        let (tables, read, reading) = (tables.clone(), Cell::new(0), Default::default());
+        Resembling { tables, form, sketcher, rule, signed, dead, room, read, reading }
+    }
+
+    /// How many postings were read for sets that were held against others, all in all.
+    pub fn postings_read(&self) -> u64 {
+        self.read.get()
     }
 
     /// For each set the live contents, of those that are `wanted`, that the rule links it to, ascending, with their
@@ -113,15 +108,59 @@ impl Resembling {
         wanted: &dyn Fn(Doc) -> bool,
         progress: &Progress,
     ) -> Result<Vec<Vec<(Doc, Measure)>>> {
-        let mut linked = vec![Vec::new(); sets.len()];
-        let Some(rule) = self.rule else { return Ok(linked) };
+        let mut linked = Vec::with_capacity(sets.len());
+        self.each(sets, wanted, progress, &mut |some| {
+            linked.extend(some);
+            Ok(())
+        })?;
+        Ok(linked)
+    }
+
+    /// The same, but what sets are linked to is handed on a few sets at a time, in their order: held is what one may be linked to, and
+    /// little more.
+    ///
+    /// # Errors
+    /// Those of [`Resembling::to`], and of `each`.
+    pub fn each(
+        &mut self,
+        sets: &[AskedSet<'_>],
+        wanted: &dyn Fn(Doc) -> bool,
+        progress: &Progress,
+        each: &mut EachLinked<'_>,
+    ) -> Result<()> {
         progress.check()?;
-        let met = self.meet(sets, wanted)?;
-        let pairs = met.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-        let pairs = pairs.filter(|same| {
-            rule.is_enough(same.len() as u32, rule.posted(sets[same[0].1 as usize].words), same[0].2)
-        });
-        let pairs = self.perhaps_alike(pairs.map(|same| same[0]).collect(), sets)?;
+        let mut linked = vec![Vec::new(); sets.len()];
+        let mut pass = self.rule.map(|rule| (rule, Pass::FIRST));
+        while let Some((rule, now)) = pass {
+            let (tables, dead, form, room, read) =
+                (&self.tables, &*self.dead, self.form, self.room, &self.read);
+            let meeting = Meeting { tables, form, dead, wanted, rule, room, read, progress };
+            let (met, next) = meeting.pass(&mut self.sketcher, sets, now)?;
+            let behind = sets.len() - linked.len();
+            self.measure(rule, met, (sets, behind), &mut linked, progress)?;
+            // The first set that the next pass looks at may have been looked at in part.
+            let rest = next.map_or_else(Vec::new, |next| linked.split_off(next.first() - behind));
+            let mut done = std::mem::replace(&mut linked, rest);
+            done.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
+            if !done.is_empty() {
+                each(done)?;
+            }
+            pass = next.map(|next| (rule, next));
+        }
+        // Methods without a rule link nothing.
+        if linked.is_empty() { Ok(()) } else { each(linked) }
+    }
+
+    /// Adds those of ascending pairs that the rule links to what sets are linked to, of which so many are behind.
+    fn measure(
+        &mut self,
+        rule: AcceptanceRule,
+        met: Vec<Met>,
+        (sets, behind): (&[AskedSet<'_>], usize),
+        linked: &mut [Vec<(Doc, Measure)>],
+        progress: &Progress,
+    ) -> Result<()> {
+        let pairs = self.perhaps_alike(met, sets)?;
         let (of_content, contents) = by_content(&pairs);
         let (cursor, read) = &mut self.reading;
         each_set_by(&self.tables, &contents, &|_| true, (cursor, read), &mut |at, set| {
@@ -129,14 +168,13 @@ impl Resembling {
             for (content, number, _) in of_content[at] {
                 let number = *number as usize;
                 let measure = rule.measure(sets[number].words, set);
-                linked[number].extend(measure.map(|measure| (*content, measure)));
+                linked[number - behind].extend(measure.map(|measure| (*content, measure)));
             }
             Ok(())
         })?;
         read.clear();
         read.shrink_to(ROOM);
-        linked.iter_mut().for_each(|linked| linked.sort_unstable_by_key(|(content, _)| *content));
-        Ok(linked)
+        Ok(())
     }
 
     /// Those of ascending pairs whose signatures, if there are any, leave room for as much as the rule wants to be shared. Of most
@@ -218,38 +256,8 @@ impl Resembling {
         let shared = overlap(&left, &right) as u32;
         shared > 0 && rule.is_enough(shared, of_left, of_right)
     }
-
-    /// What shares keys with the sets, an entry for each key, ascending. Where keys tell whether they index a set, the smaller
-    /// of both is indexed by these.
-    fn meet(&mut self, sets: &[AskedSet<'_>], wanted: &dyn Fn(Doc) -> bool) -> Result<Vec<Met>> {
-        let indexed = self.rule.is_some_and(|rule| rule.all_of_larger().is_some());
-        let (mut keys, mut sizes) = (Vec::new(), Vec::new());
-        for (number, set) in (0..).zip(sets) {
-            let (own, size) = self.sketcher.keys_of(set.words);
-            sizes.push(size);
-            let posted = own.iter().map(|key| spread(*key) ^ set.salt);
-            keys.extend(posted.flat_map(|key| sought(key, indexed)).map(|key| (key, number)));
-        }
-        keys.sort_unstable();
-        keys.dedup();
-        let owners: Vec<&[Sought]> = keys.chunk_by(|a, b| a.0.key == b.0.key).collect();
-        let distinct: Vec<u64> = owners.iter().map(|owners| owners[0].0.key).collect();
-        let mut met: Vec<Met> = Vec::new();
-        let mut found = Vec::new();
-        live_postings(&self.tables, self.form, &distinct, &self.dead, &mut found)?;
-        self.met += found.len() as u64;
-        found.retain(|posting| wanted(posting.doc));
-        let mut owners = owners.into_iter();
-        for of_key in found.chunk_by(|a, b| a.key == b.key) {
-            let owners = owners.find(|owners| owners[0].0.key == of_key[0].key).unwrap_or_default();
-            for (sought, number) in owners {
-                let size = sizes[*number as usize];
-                let meets =
-                    |p: &&Posting| !indexed || if p.size <= size { indexes(p.key) } else { sought.indexing };
-                met.extend(of_key.iter().filter(meets).map(|p| (p.doc, *number, p.size)));
-            }
-        }
-        met.sort_unstable();
-        Ok(met)
-    }
 }
+
+#[cfg(test)]
+#[path = "resembling_tests.rs"]
+mod tests;

@@ -7,7 +7,6 @@ use crate::collection::tables::bits::Bits;
 use crate::collection::tables::rows::dead_content;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::Posting;
 
 /// The dead contents of some tables.
 #[derive(Debug)]
@@ -41,16 +40,26 @@ impl Dead {
         Ok(Dead::Known(dead))
     }
 
-    /// Removes the postings of dead contents.
+    /// Whether a content is known to be dead. One that would have to be looked up is not.
+    pub fn is_known(&self, content: Doc) -> bool {
+        matches!(self, Dead::Known(dead) if dead.has(u64::from(content)))
+    }
+
+    /// Removes what stands for dead contents.
     ///
     /// # Errors
     /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
-    pub fn drop_from(&self, tables: &Tables, found: &mut Vec<Posting>) -> Result<()> {
+    pub fn drop_from<T>(
+        &self,
+        tables: &Tables,
+        found: &mut Vec<T>,
+        content: impl Fn(&T) -> Doc,
+    ) -> Result<()> {
         match self {
             Dead::None => {}
-            Dead::Known(dead) => found.retain(|posting| !dead.has(u64::from(posting.doc))),
+            Dead::Known(dead) => found.retain(|one| !dead.has(u64::from(content(one)))),
             Dead::LookedUp => {
-                let mut contents: Vec<u64> = found.iter().map(|posting| u64::from(posting.doc)).collect();
+                let mut contents: Vec<u64> = found.iter().map(|one| u64::from(content(one))).collect();
                 contents.sort_unstable();
                 contents.dedup();
                 let mut dead: Vec<Doc> = Vec::new();
@@ -59,7 +68,7 @@ impl Dead {
                     Ok(())
                 })?;
                 dead.sort_unstable();
-                found.retain(|posting| dead.binary_search(&posting.doc).is_err());
+                found.retain(|one| dead.binary_search(&content(one)).is_err());
             }
         }
         Ok(())

@@ -4,6 +4,8 @@
 //! Then a collection keeps the high bits of keys alone: two keys that agree in these make texts meet that share nothing there, and
 //! measuring tells. No pair is lost, and no count of shared keys comes out too low, since whatever shares a key shares its high bits.
 
+use std::ops::Range;
+
 use crate::collection::run::schema::POSTINGS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
@@ -43,6 +45,20 @@ impl PostingForm {
     /// What stands for a key. Inverted, so that greater keys come first.
     pub fn key_of(self, key: u64) -> u64 {
         !key >> self.cut
+    }
+
+    /// Ascending, distinct keys by what stands for them, which ascends: mostly one key each.
+    fn by_rows(self, keys: &[u64]) -> (Vec<Range<usize>>, Vec<u64>) {
+        let mut start = 0;
+        let same = keys.chunk_by(|a, b| self.key_of(*a) == self.key_of(*b));
+        let ranges = same.map(|same| {
+            start += same.len();
+            start - same.len()..start
+        });
+        let mut wanted: Vec<Range<usize>> = ranges.collect();
+        wanted.reverse();
+        let rows_keys = wanted.iter().map(|same| self.key_of(keys[same.start])).collect();
+        (wanted, rows_keys)
     }
 
     /// The row of a posting.
@@ -116,27 +132,46 @@ pub fn live_postings(
     dead: &Dead,
     found: &mut Vec<Posting>,
 ) -> Result<()> {
-    let same = |a: &u64, b: &u64| form.key_of(*a) == form.key_of(*b);
-    // By what stands for them, ascending: mostly one key each.
-    let mut wanted: Vec<&[u64]> = keys.chunk_by(same).collect();
-    wanted.reverse();
-    let rows_keys: Vec<u64> = wanted.iter().map(|keys| form.key_of(keys[0])).collect();
+    let (wanted, rows_keys) = form.by_rows(keys);
     for run in &tables.runs {
         let Some(rows) = run.rows(POSTINGS.kind) else { continue };
         let before = found.len();
         rows.probe(1, &rows_keys, &mut |at, row| {
             let (size, doc) = size_and_content(row);
-            found.extend(wanted[at].iter().rev().map(|key| Posting { key: *key, size, doc }));
+            found.extend(keys[wanted[at].clone()].iter().rev().map(|key| Posting { key: *key, size, doc }));
             Ok(())
         })?;
         // Inverted, they come in descending order.
         found[before..].reverse();
     }
-    dead.drop_from(tables, found)?;
+    dead.drop_from(tables, found, |posting| posting.doc)?;
     // Made for lists that are sorted in parts: each run has left one.
     found.sort();
     // Of two keys that one row stands for, a load may have left it in the runs of two workers.
     found.dedup();
+    Ok(())
+}
+
+/// Hands on the postings under ascending, distinct keys as they are read, in no order, with the number of the key: those of dead contents,
+/// too, and some twice that a load has left in the runs of two workers. Nothing of them is held.
+///
+/// # Errors
+/// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
+pub fn each_posting(
+    tables: &Tables,
+    form: PostingForm,
+    keys: &[u64],
+    each: &mut dyn FnMut(usize, &Posting),
+) -> Result<()> {
+    let (wanted, rows_keys) = form.by_rows(keys);
+    for run in &tables.runs {
+        let Some(rows) = run.rows(POSTINGS.kind) else { continue };
+        rows.probe(1, &rows_keys, &mut |at, row| {
+            let (size, doc) = size_and_content(row);
+            wanted[at].clone().for_each(|number| each(number, &Posting { key: keys[number], size, doc }));
+            Ok(())
+        })?;
+    }
     Ok(())
 }
 

@@ -111,8 +111,12 @@ pub fn check(commit: &ServedCommit, asked: &CheckAsked, progress: &Progress) -> 
     for texts in texts.chunks(TOGETHER) {
         let texts: Vec<AskedText<'_>> =
             texts.iter().map(|text| AskedText { text, within, ..AskedText::default() }).collect();
-        let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
-        answers.extend(found.into_iter().map(|resembles| listed(resembles, &mut room)));
+        commit.with_checker(|checker| {
+            checker.check_each(&texts, progress, &mut |resembles| {
+                answers.push(listed(resembles, &mut room));
+                Ok(())
+            })
+        })?;
     }
     let page = empty_page(commit, within);
     Ok(match asked.text {
@@ -139,11 +143,16 @@ pub fn check_together(
         ..AskedText::default()
     });
     let texts: Vec<AskedText<'_>> = texts.collect();
-    let found = commit.with_checker(|checker| checker.check(&texts, progress))?;
-    let pages = found.into_iter().zip(&within).map(|(resembles, within)| CheckPage {
-        one: Some(listed(resembles, &mut { MOST_NAMED })),
-        ..empty_page(commit, within.as_deref())
-    });
+    let mut answers: Vec<CheckedAnswer> = Vec::with_capacity(texts.len());
+    commit.with_checker(|checker| {
+        checker.check_each(&texts, progress, &mut |resembles| {
+            answers.push(listed(resembles, &mut { MOST_NAMED }));
+            Ok(())
+        })
+    })?;
+    let pages = answers.into_iter().zip(&within);
+    let pages =
+        pages.map(|(one, within)| CheckPage { one: Some(one), ..empty_page(commit, within.as_deref()) });
     Ok(pages.collect())
 }
 
