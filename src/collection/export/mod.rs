@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
 use self::dropped_lines::dropped_lines;
+use crate::collection::tables::records::records_in_order;
 use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, ReplayedDocuments as _};
@@ -19,9 +20,6 @@ use crate::read::{
     RecordRoom, Source, boundaries, file_end, names_apart, open_decompressed_again, rows, stays_empty,
     stored_pieces,
 };
-
-/// Bytes of texts, and records, that are fetched at once.
-const BATCH: (u64, usize) = sized((8 << 20, 1024), (1 << 10, 3));
 
 /// Bytes read at once.
 const BLOCK: usize = sized(1 << 20, 64);
@@ -188,28 +186,19 @@ impl<'a> Export<'a> {
     }
 
     fn write_records(&self, file: &Kept<'_>, target: &Path, out: &mut dyn Write) -> Result<()> {
-        let mut first = true;
         let failed = |e: io::Error| Error::io(target, "write", e);
-        let mut rest = file.records.as_slice();
-        while !rest.is_empty() {
+        let mut versions = file.records.iter().map(|origin| u64::from(origin.version));
+        let mut written = 0;
+        records_in_order(&self.snapshot.tables(), &mut versions, &mut |at, record| {
             self.progress.check()?;
-            let some;
-            (some, rest) = rest.split_at(batch(rest));
-            let mut versions: Vec<u64> = some.iter().map(|origin| u64::from(origin.version)).collect();
-            versions.sort_unstable();
-            let mut found: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-            self.snapshot.records(&versions, &mut |at, record| {
-                found.insert(versions[at], record);
-                Ok(())
-            })?;
-            for origin in some {
-                let record = found.remove(&u64::from(origin.version)).ok_or_else(|| self.missing(origin))?;
-                let pieces = stored_pieces(file.entry.format, &record, first);
-                pieces.iter().try_for_each(|piece| out.write_all(piece)).map_err(failed)?;
-                first = false;
+            if at > written {
+                return Err(self.missing(&file.records[written]));
             }
-        }
-        Ok(())
+            let pieces = stored_pieces(file.entry.format, &record, written == 0);
+            written += 1;
+            pieces.iter().try_for_each(|piece| out.write_all(piece)).map_err(failed)
+        })?;
+        file.records.get(written).map_or(Ok(()), |origin| Err(self.missing(origin)))
     }
 
     /// A document whose record is not there.
@@ -218,16 +207,6 @@ impl<'a> Export<'a> {
         let path = runs.last().map_or_else(PathBuf::new, |run| run.path().to_path_buf());
         Error::damaged(&path, 0, format!("record {} is in no run up to this one", origin.version))
     }
-}
-
-/// How many records are fetched together.
-fn batch(records: &[Origin]) -> usize {
-    let mut bytes = 0;
-    let fits = |origin: &&Origin| {
-        bytes += u64::from(origin.text_bytes);
-        bytes <= BATCH.0
-    };
-    records.iter().take(BATCH.1).take_while(fits).count().max(1)
 }
 
 /// Where a file goes. Names of collections are relative when they are made; what is read is not trusted to be.

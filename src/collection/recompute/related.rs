@@ -5,15 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::recompute::replay::{Origin, Replay};
-use crate::collection::tables::records::records;
+use crate::collection::tables::records::records_in_order;
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, Reason, Related};
-use crate::limits::sized;
 use crate::read::{Fields, Source, record_text, reread};
-
-/// Bytes of texts, and records, that a thread fetches at once.
-const BATCH: (u64, usize) = sized((4 << 20, 1024), (1 << 10, 3));
 
 /// Takes the text of a document.
 type Each<'a> = dyn FnMut(Doc, &str) -> Result<()> + 'a;
@@ -104,22 +100,16 @@ impl<'a> Reading<'a> {
 
     /// Texts of records that are kept, ascending by version.
     fn stored(&self, docs: &[(Origin, Doc)], each: &mut Each<'_>) -> Result<()> {
-        let tables = self.snapshot.tables();
-        let mut rest = docs;
-        while !rest.is_empty() {
-            let some;
-            (some, rest) = rest.split_at(batch(rest));
-            let versions: Vec<u64> = some.iter().map(|(origin, _)| u64::from(origin.version)).collect();
-            let mut found = 0;
-            records(&tables, &versions, &mut |at, raw| {
-                self.step()?;
-                found += 1;
-                let text = self.text_of(&some[at].0, &raw)?;
-                each(some[at].1, &text)
-            })?;
-            if found < some.len() {
-                return Err(self.damaged("records that should be kept are in no run"));
-            }
+        let mut versions = docs.iter().map(|(origin, _)| u64::from(origin.version));
+        let mut found = 0;
+        records_in_order(&self.snapshot.tables(), &mut versions, &mut |at, raw| {
+            self.step()?;
+            found += 1;
+            let text = self.text_of(&docs[at].0, &raw)?;
+            each(docs[at].1, &text)
+        })?;
+        if found < docs.len() {
+            return Err(self.damaged("records that should be kept are in no run"));
         }
         Ok(())
     }
@@ -140,14 +130,4 @@ impl<'a> Reading<'a> {
         self.outcome.run.context.status.progress.advance(1);
         self.outcome.run.context.status.progress.check()
     }
-}
-
-/// How many records are fetched together.
-fn batch(docs: &[(Origin, Doc)]) -> usize {
-    let mut bytes = 0;
-    let fits = |(origin, _): &&(Origin, Doc)| {
-        bytes += u64::from(origin.text_bytes);
-        bytes <= BATCH.0
-    };
-    docs.iter().take(BATCH.1).take_while(fits).count().max(1)
 }

@@ -86,8 +86,6 @@ pub struct Origin {
     pub offset: u64,
     /// Its number, by which [`Snapshot::record`] finds it, if records are kept.
     pub version: u32,
-    /// Bytes of its text; the greatest number for more.
-    pub text_bytes: u32,
 }
 
 /// Where the set of a content is.
@@ -275,9 +273,9 @@ impl Replay {
     /// # Panics
     /// If there are no more than `at` documents.
     pub fn origin(&self, at: usize) -> Origin {
-        let ReplayRow { position, version, text_bytes, .. } = self.documents[at];
+        let ReplayRow { position, version, .. } = self.documents[at];
         let position = Position::from_bits(position);
-        Origin { file: position.file(), offset: position.offset(), version, text_bytes }
+        Origin { file: position.file(), offset: position.offset(), version }
     }
 
     /// Bytes of memory that the documents take.

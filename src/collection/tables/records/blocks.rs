@@ -13,7 +13,7 @@ use crate::collection::tables::document::{bytes_of, words_of};
 use crate::collection::tables::rows::{RecordPlace, StoredRecord};
 use crate::collection::tables::run_cursors::{RunCursor, distance};
 use crate::error::{Error, Result};
-use crate::limits::sized;
+use crate::limits::{MAX_RECORD_BYTES, sized};
 
 /// Bytes of records in a block, but for the last one of a run: more compress better, and each question unpacks a block.
 const BLOCK_BYTES: usize = sized(64 << 10, 24);
@@ -151,7 +151,9 @@ impl RecordCursor {
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read(&mut self, run: &RunReader, record: &StoredRecord) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        // A row that lies costs no more room than the longest record.
+        let room = usize::try_from(record.bytes).unwrap_or(usize::MAX).min(MAX_RECORD_BYTES);
+        let mut bytes = Vec::with_capacity(room);
         self.each_part(run, record, &mut |part| {
             bytes.extend_from_slice(part);
             Ok(())
