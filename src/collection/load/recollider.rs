@@ -32,11 +32,11 @@ impl<'a> Recollider<'a> {
     /// Looks among the contents of `base`, with what `loaded` was found with.
     ///
     /// # Errors
-    /// Those of [`Resembling::new`].
+    /// [`crate::error::Error::Damaged`] and [`crate::error::Error::Io`].
     pub(in crate::collection) fn new(base: &'a LoadBase, loaded: &'a Loaded) -> Result<Recollider<'a>> {
         let (tables, run) = (base.tables(), &loaded.run);
-        let resembling =
-            Resembling::new(tables, base.next(), &run.context.config, &run.context.frozen_tables)?;
+        let dead = Arc::clone(base.dead()?);
+        let resembling = Resembling::beside(tables, dead, &run.context.config, &run.context.frozen_tables);
         let progress = &run.context.status.progress;
         Ok(Recollider { tables, loaded, resembling, progress, cursor: SetCursor::default(), set: Vec::new() })
     }
@@ -91,7 +91,7 @@ impl Recollide for Recollider<'_> {
     }
 
     fn met(&self) -> u64 {
-        self.resembling.met()
+        self.resembling.postings_read()
     }
 
     /// Takes the contents in again, and lets them collide as those of a run do: it has hot groups and the second collision for

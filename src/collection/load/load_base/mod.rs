@@ -47,7 +47,7 @@ pub struct LoadBase {
     /// By the first bits of ids.
     ids: [IdCache; ID_CACHES],
     /// Dead contents, known when they are first asked for.
-    dead: OnceLock<Dead>,
+    dead: OnceLock<Arc<Dead>>,
     cursors: SetCursors,
     /// The runs that workers have not begun to write, and those for records, if these are kept.
     runs: Mutex<Vec<Option<RunWriter>>>,
@@ -246,11 +246,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl LoadBase {
     /// The contents that are dead.
-    fn dead(&self) -> Result<&Dead> {
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::Io`].
+    pub fn dead(&self) -> Result<&Arc<Dead>> {
         if let Some(dead) = self.dead.get() {
             return Ok(dead);
         }
-        let dead = Dead::of(&self.tables, self.next, self.most)?;
+        let dead = Arc::new(Dead::of(&self.tables, self.next, self.most)?);
         Ok(self.dead.get_or_init(|| dead))
     }
 
