@@ -85,7 +85,7 @@ fn hot_groups_come_and_go() {
 
 /// Pages that are alike only by a template, which goes or becomes another text: what is left of them are pairs that share more,
 /// and pages that stand alone.
-fn templates_go(config: Config, hub: usize) {
+fn templates_go(config: &Config, hub: usize) {
     let words = |name: char, of: usize, count: usize| (0..count).map(move |at| format!("{name}{of}x{at}"));
     let template: Vec<String> = words('t', 0, hub).collect();
     let text = |own: &mut dyn Iterator<Item = String>| {
@@ -121,22 +121,22 @@ fn templates_go(config: Config, hub: usize) {
 fn templates_of_a_join_go() {
     let mut config = config(Method::Join);
     config.threshold = "0.6".parse().expect("a threshold");
-    templates_go(config.clone(), 60);
-    templates_go(within(config), 60);
+    templates_go(&config, 60);
+    templates_go(&within(config), 60);
 }
 
 #[test]
 fn templates_that_are_contained_go() {
     let mut config = contained();
     config.threshold = "0.9".parse().expect("a threshold");
-    templates_go(config, 40);
+    templates_go(&config, 40);
 }
 
 #[test]
 fn templates_of_features_go() {
-    templates_go(config(Method::Minhash), 60);
-    templates_go(verified(), 60);
-    templates_go(config(Method::Shingles), 60);
+    templates_go(&config(Method::Minhash), 60);
+    templates_go(&verified(), 60);
+    templates_go(&config(Method::Shingles), 60);
 }
 
 /// Hot groups of verified features are measured on sets, whose sizes are not those of postings.

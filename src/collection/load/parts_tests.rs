@@ -24,14 +24,14 @@ impl Known {
 
 impl Recollide for Known {
     fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {
+        if matches!(others, Others::Many(_)) {
+            (self.asked, self.met) = (self.asked + 1, self.met + self.each);
+        }
         let ends: BTreeSet<Doc> = self.links.iter().flat_map(|(a, b)| [*a, *b]).collect();
         let linked = |other: &Doc| self.are_linked(content, *other);
         let found = match others {
             Others::Few(few) => few.iter().map(|doc| *doc as Doc).filter(linked).collect::<Vec<_>>(),
-            Others::Many(are) => {
-                (self.asked, self.met) = (self.asked + 1, self.met + self.each);
-                ends.into_iter().filter(|doc| are(*doc)).filter(linked).collect()
-            }
+            Others::Many(are) => ends.into_iter().filter(|doc| are(*doc)).filter(linked).collect(),
         };
         Ok(found.into_iter().map(|doc| (doc, content + doc)).collect())
     }

@@ -11,9 +11,7 @@ use crate::collection::tables::sets::{SetCursor, read_set, salts};
 use crate::config::{Clustering, Criterion};
 use crate::document::Doc;
 use crate::error::{Error, Result};
-use crate::flow::{
-    Candidate, HotGroup, Loaded, Reason, Removed, ReplayedDocuments as _, Request, Stored, run,
-};
+use crate::flow::{Candidate, HotGroup, Loaded, Reason, Removed, ReplayedDocuments as _, Request, run};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY};
 use crate::progress::Progress;
 use crate::resources::Resources;

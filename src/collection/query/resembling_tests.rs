@@ -9,7 +9,7 @@ use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::{DEAD, POSTINGS, SCOPES, SETS, TEXTS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::rows::{StoredScope, StoredText};
-use crate::flow::Posting;
+use crate::flow::{Posting, value_salt};
 use crate::method::{JoinMeasure, Method};
 use crate::sketch::spread;
 use crate::storage::Simulated;
@@ -37,7 +37,7 @@ fn config(method: usize, scoped: bool, threshold: &str) -> Config {
 }
 
 fn salt(scoped: bool, second: bool) -> u64 {
-    if scoped { spread(5 + u64::from(second)) } else { 0 }
+    if scoped { value_salt(Some(if second { "second" } else { "first" })) } else { 0 }
 }
 
 /// A run with what is said of every `step`-th content from `first` on, and with one row of postings that another run has, too.

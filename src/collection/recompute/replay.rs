@@ -64,7 +64,7 @@ pub struct Replay {
 }
 
 /// What a run needs of a document.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct ReplayRow {
     first_load: u32,
     content: Doc,
@@ -141,7 +141,8 @@ impl Replay {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn of_contents(tables: &Tables, contents: &[Doc]) -> Result<Replay> {
         let mut replay = Replay::empty(tables);
-        replay.documents.extend(contents.iter().map(|content| ReplayRow::of_content(*content)));
+        let row = |content: &Doc| ReplayRow { content: *content, ..ReplayRow::default() };
+        replay.documents.extend(contents.iter().map(row));
         replay.finish()
     }
 
@@ -290,21 +291,6 @@ impl Replay {
 }
 
 impl ReplayRow {
-    /// A document of which nothing is known but its text.
-    fn of_content(content: Doc) -> ReplayRow {
-        ReplayRow {
-            first_load: 0,
-            content,
-            position: 0,
-            worth: 0,
-            name: 0,
-            lengths: (0, 0),
-            line: 0,
-            version: 0,
-            text_bytes: 0,
-        }
-    }
-
     /// The id, and the value the document is compared by.
     fn strings<'a>(&self, names: &'a str) -> (&'a str, &'a str) {
         let (start, (name, value)) = (self.name as usize, self.lengths);

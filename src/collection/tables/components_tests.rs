@@ -21,7 +21,7 @@ fn runs(storage: &dyn Storage, contents: u64) -> Tables {
         let mut writer = RunWriter::create(storage, &name, 1, number).expect("created");
         writer.rows(LINKS.kind, LINKS.shape).expect("begun");
         for content in 0..contents {
-            for other in (0..links_of(content)).filter(|other| (other + number) % 3 > 0) {
+            for other in (0..links_of(content)).filter(|other| !(other + number).is_multiple_of(3)) {
                 writer.push(&[content, 1000 + other, 1]).expect("written");
             }
         }

@@ -5,7 +5,8 @@
 //! while they collide, and hot keys from then on; groups (and their index, as large again), counters, candidates and rows while pairs are
 //! counted; postings of members of hot groups, sets of these that were counted, keys that wait, and candidates when these collide again, hot keys being forgotten,
 //! and then the same as the first time; sets, candidates, links and rows from then on; links, rows and what an epoch changes when a load is settled.
-//! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. Outside of the shares
+//! At no time do they come to more than the whole. What a load makes of clusters comes last and alone. A run that looks again at what falls apart as a load is settled
+//! has what that has left of all shares. Outside of the shares
 //! refused records take at most a quarter of the memory: no more than three quarters are shared out while the input is read. And a load takes at most a tenth of the memory to know unchanged documents, as much to know dead contents, as much to know what its earlier
 //! epochs have brought, and 4 bytes for each stored content, of which pages without a content that was met are never touched. While members of hot groups collide again,
 //! the counts of their shingles take up to 16 MiB in a process, and as much again where other processes send theirs; bits of shingles

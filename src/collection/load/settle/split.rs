@@ -30,23 +30,17 @@ struct Remainder<'a> {
     survivors: HashSet<Doc>,
 }
 
-/// Ascending contents, each with the number of the remainder that it belongs to.
-struct Numbered(Vec<(Doc, u32)>);
+/// What is left of several components, ascending, each content with the number of its component among them.
+struct Survivors(Vec<(Doc, u32)>);
 
-impl Numbered {
-    fn new<'a>(contents: impl Iterator<Item = (Doc, u32)> + 'a) -> Numbered {
-        let mut all: Vec<(Doc, u32)> = contents.collect();
+impl Survivors {
+    fn of(remainders: &[Remainder<'_>]) -> Survivors {
+        let mut all = Vec::with_capacity(remainders.iter().map(|remainder| remainder.survivors.len()).sum());
+        for (at, remainder) in (0..).zip(remainders) {
+            all.extend(remainder.survivors.iter().map(|doc| (*doc, at)));
+        }
         all.sort_unstable();
-        Numbered(all)
-    }
-
-    /// The contents of so many lists, each with the number of its list.
-    fn survivors(remainders: &[Remainder<'_>]) -> Numbered {
-        let of = |(at, of): (u32, &Remainder<'_>)| {
-            let survivors: Vec<Doc> = of.survivors.iter().copied().collect();
-            survivors.into_iter().map(move |doc| (doc, at))
-        };
-        Numbered::new((0..).zip(remainders).flat_map(of))
+        Survivors(all)
     }
 
     fn at(&self, content: Doc) -> Option<usize> {
@@ -148,7 +142,7 @@ impl Settling<'_> {
 
 /// The survivors of each component, ascending, that were linked to what went.
 fn starts(tables: &Tables, remainders: &[Remainder<'_>]) -> Result<Vec<Vec<Doc>>> {
-    let survivors = Numbered::survivors(remainders);
+    let survivors = Survivors::of(remainders);
     let mut gone: Vec<Doc> = remainders.iter().flat_map(|remainder| remainder.gone).copied().collect();
     gone.sort_unstable();
     let mut linked = vec![false; survivors.0.len()];
@@ -170,7 +164,7 @@ fn contracted(
     contractor: &Contractor,
     remainders: &[Remainder<'_>],
 ) -> Result<Vec<Vec<Vec<Doc>>>> {
-    let survivors = Numbered::survivors(remainders);
+    let survivors = Survivors::of(remainders);
     let mut links: Vec<Link> = Vec::new();
     let most = LINKS.max(survivors.0.len());
     each_link(tables, &survivors.contents(), &mut |a, b| {
@@ -194,7 +188,7 @@ fn contracted(
 }
 
 /// Leaves out links between contents that others connect.
-fn leave_out_circles(contents: &Numbered, links: &mut Vec<Link>) {
+fn leave_out_circles(contents: &Survivors, links: &mut Vec<Link>) {
     let mut forest = Forest::new(contents.0.len());
     let number = |content| contents.at(content).map_or(0, |at| at as u32);
     links.retain(|(a, b)| forest.union(number(*a), number(*b)));
