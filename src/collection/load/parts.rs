@@ -68,7 +68,7 @@ pub fn parts(
         let largest = (0..exhausted.len()).max_by_key(|part| exhausted[*part].len());
         largest.into_iter().for_each(|part| drop(exhausted.swap_remove(part)));
     }
-    let mut joined = Joined::new(&exhausted);
+    let mut joined = RejoinedParts::new(&exhausted);
     let patience = PATIENCE.1.max(PATIENCE.0 * survivors.len() as u64);
     if !joined.one_by_one(survivors, &exhausted, (recollide, patience))? {
         let mut contents: Vec<Doc> = survivors.iter().copied().collect();
@@ -83,7 +83,7 @@ pub fn parts(
 }
 
 /// Parts of a component that are joined again.
-struct Joined {
+struct RejoinedParts {
     /// The parts of contents: what is in none of them is the rest, which has the number behind theirs.
     part_of: HashMap<Doc, u32>,
     rest: u32,
@@ -91,11 +91,11 @@ struct Joined {
     links: Vec<(Doc, Doc, u32)>,
 }
 
-impl Joined {
-    fn new(exhausted: &[Vec<Doc>]) -> Joined {
+impl RejoinedParts {
+    fn new(exhausted: &[Vec<Doc>]) -> RejoinedParts {
         let members = (0..).zip(exhausted).flat_map(|(part, docs)| docs.iter().map(move |doc| (*doc, part)));
         let (part_of, rest) = (members.collect(), exhausted.len() as u32);
-        Joined { part_of, rest, forest: Forest::new(exhausted.len() + 1), links: Vec::new() }
+        RejoinedParts { part_of, rest, forest: Forest::new(exhausted.len() + 1), links: Vec::new() }
     }
 
     fn part(&self, content: Doc) -> u32 {
