@@ -82,15 +82,38 @@ pub struct ChangesEntry {
     pub note: Option<CommitNote>,
 }
 
-/// The last commit that was made by a time, in seconds since 1970. A commit counts as made no earlier than those before it: a clock may
-/// have been wrong for a while, and put right.
+/// The last commit that was made by a time, in seconds since 1970. Commits are made one after the other, and a clock may have been wrong
+/// for a while: times that do not fit among most others are not believed, and such a commit counts as made with the one before it.
 pub(in crate::collection) fn last_by(changes: &[ChangesEntry], seconds: u64) -> Option<u64> {
-    let mut latest = 0;
-    let times = changes.iter().filter_map(|log| {
-        latest = latest.max(log.note.as_ref()?.time);
-        Some((log.commit, latest))
-    });
-    times.take_while(|(_, time)| *time <= seconds).last().map(|(commit, _)| commit)
+    let noted = |log: &ChangesEntry| log.note.as_ref().map(|note| (log.commit, note.time));
+    let noted: Vec<(u64, u64)> = changes.iter().filter_map(noted).collect();
+    let mut last = None;
+    let mut believed = longest_ascent(noted.iter().map(|(_, time)| *time)).into_iter().peekable();
+    for (at, (commit, time)) in noted.iter().enumerate() {
+        if believed.next_if_eq(&at).is_some() && *time > seconds {
+            break;
+        }
+        last = Some(*commit);
+    }
+    last
+}
+
+/// The places of as many numbers as possible that never go down.
+fn longest_ascent(numbers: impl Iterator<Item = u64>) -> Vec<usize> {
+    // Of the ascents of each length the one with the least last number, and of each number the place before it.
+    let (mut ends, mut before): (Vec<(u64, usize)>, Vec<Option<usize>>) = Default::default();
+    for (at, number) in numbers.enumerate() {
+        let length = ends.partition_point(|(end, _)| *end <= number);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter].1));
+        match ends.get_mut(length) {
+            Some(end) => *end = (number, at),
+            None => ends.push((number, at)),
+        }
+    }
+    let mut places: Vec<usize> =
+        std::iter::successors(ends.last().map(|(_, at)| *at), |at| before[*at]).collect();
+    places.reverse();
+    places
 }
 
 impl ChangesEntry {
@@ -199,5 +222,44 @@ impl ChangesWriter {
     pub fn finish(self, note: Option<CommitNote>) -> Result<ChangesEntry> {
         let (bytes, digest) = self.log.finish()?;
         Ok(ChangesEntry { commit: self.commit, bytes, digest, note })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn last(times: &[u64], seconds: u64) -> Option<u64> {
+        let entry = |(commit, time): (u64, &u64)| {
+            let note = CommitNote { time: *time, ..CommitNote::now(CommitCommand::Load, &[], [0; 4]) };
+            ChangesEntry { commit, bytes: 0, digest: 0, note: Some(note) }
+        };
+        last_by(&(1..).zip(times).map(entry).collect::<Vec<_>>(), seconds)
+    }
+
+    #[test]
+    fn clocks_that_were_wrong_are_not_believed() {
+        // Years behind, and years ahead.
+        for wrong in [10, 5000] {
+            let times = [1015, 1016, wrong, 1017, 1018];
+            let found = [1014, 1015, 1016, 1017, 1018, 6000].map(|seconds| last(&times, seconds));
+            assert_eq!(found, [None, Some(1), Some(3), Some(4), Some(5), Some(5)], "{wrong}");
+        }
+        assert_eq!(last(&[], 1), None);
+        assert_eq!(last(&[7, 7, 7], 7), Some(3));
+    }
+
+    proptest! {
+        /// An obvious twin tries all choices.
+        #[test]
+        fn no_ascent_is_longer(numbers in prop::collection::vec(0u64..9, 0..12)) {
+            let ascends = |places: &[usize]| places.windows(2).all(|two| two[0] < two[1] && numbers[two[0]] <= numbers[two[1]]);
+            let found = longest_ascent(numbers.iter().copied());
+            prop_assert!(ascends(&found), "{found:?}");
+            let choices = (0u32..1 << numbers.len()).map(|bits| (0..numbers.len()).filter(|at| bits >> at & 1 == 1).collect::<Vec<_>>());
+            prop_assert_eq!(choices.filter(|places| ascends(places)).map(|places| places.len()).max(), Some(found.len()));
+        }
     }
 }

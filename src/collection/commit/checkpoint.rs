@@ -102,8 +102,10 @@ pub struct LoadInput {
     /// Its bytes on disk.
     pub bytes: u64,
     /// The number of the format that it is read in.
+    #[serde(default)]
     pub format: u16,
     /// The number of its compression.
+    #[serde(default)]
     pub compression: u32,
 }
 

@@ -73,8 +73,9 @@ impl<'a> Recollider<'a> {
     }
 }
 
-/// Hundredths of the memory that are neither set aside for what a load knows beside its shares, nor for what is not counted.
-const FREE: u64 = 70;
+/// Hundredths of the memory that are neither set aside for what a load knows beside its shares, nor for the sets that it still holds, nor
+/// for what is not counted.
+const FREE: u64 = 46;
 
 impl Recollide for Recollider<'_> {
     fn linked(&mut self, content: Doc, others: Others<'_>) -> Result<Vec<(Doc, u32)>> {

@@ -85,6 +85,7 @@ pub fn each_link(tables: &Tables, contents: &[Doc], each: &mut dyn FnMut(Doc, Do
         some = some.min(rest.len());
         if tables.beginning_within(LINKS, (1, AT_ONCE), &rest[..some], &mut |_, row| link(row))? {
             rest = &rest[some..];
+            some = some.saturating_mul(2);
         } else if some > 1 {
             some /= 2;
         } else {

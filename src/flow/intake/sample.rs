@@ -26,6 +26,8 @@ const STRETCHES: u64 = 2 << 10;
 const LONG_STRETCH: u64 = sized(256 << 10, 256);
 /// Least and greatest size of the sample, in bytes, and its share of the input.
 const SAMPLE: (u64, u64, u64) = sized((4 << 20, 64 << 20, 64), (4 << 10, 64 << 10, 64));
+/// The fraction part of the golden ratio, in 2^64ths: the fraction parts of its multiples are spread evenly, and in no order.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Bytes of text to one of a compressed file, about.
 const UNPACKED: u64 = 4;
 /// Of a file that takes long to decompress, or to fetch, the part of it that is read for the sample; and how many times the
@@ -40,7 +42,7 @@ const LONGEST: usize = 1 << 20;
 /// The rarity table of an input: stretches at even distances over the files, each text counted once. All that comes before a place
 /// in a compressed file has to be decompressed to reach it: the sample is spread over files for which that takes little time, and
 /// over the beginnings of others. Threads share the stretches; their findings are put together in document order, so the table does
-/// not depend on their number. At most about `most` bytes of text are read.
+/// not depend on their number. About `most` bytes of text are read.
 pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
@@ -184,13 +186,20 @@ struct SampleSize {
 }
 
 impl SampleSize {
-    /// Where, of stretches of so many bytes that the sample would consist of, those begin that do so in a part of all text. So a part of
-    /// a few bytes has one as often as its bytes are in the sample.
+    /// Where, of stretches of so many bytes that the sample would consist of, those begin that do so in a part of all text. In a part of
+    /// a few bytes one hardly ever does: each has to be opened.
     fn hits(&self, part: &Range<u64>, stretch: u64) -> impl Iterator<Item = u64> + use<> {
         let apart = u128::from(stretch) * u128::from(self.all) / u128::from(self.bytes);
         let apart = u64::try_from(apart).unwrap_or(u64::MAX).max(stretch);
-        let (first, end) = (part.start.div_ceil(apart), part.end.div_ceil(apart));
-        (first..end).map(move |number| number * apart)
+        // Not quite at even distances: of lines of one length, each stretch or none would have the beginning of one.
+        let free = u128::from(apart - stretch + 1);
+        let place = move |number: u64| {
+            let shift = (u128::from(number.wrapping_mul(GOLDEN)) * free) >> u64::BITS;
+            number.saturating_mul(apart).saturating_add(shift as u64)
+        };
+        let part = part.clone();
+        let numbers = part.start / apart..part.end.div_ceil(apart);
+        numbers.map(place).filter(move |place| part.contains(place))
     }
 }
 
@@ -376,6 +385,20 @@ mod tests {
         }
     }
 
+    /// Lines that are all as long as stretches are apart: as many begin in the sample as its bytes let one expect.
+    #[test]
+    fn lines_of_one_length_have_their_share() {
+        for long in [3, 64, 1000] {
+            let bytes = 64 * SAMPLE.0;
+            let size = SampleSize { bytes: SAMPLE.0, all: bytes };
+            let line = long * STRETCH;
+            let begins = |start: u64| start.next_multiple_of(line) < start + STRETCH;
+            let found = size.hits(&(0..bytes), STRETCH).filter(|start| begins(*start)).count() as u64;
+            let wanted = SAMPLE.0 / line;
+            assert!(found.abs_diff(wanted) <= 2 + wanted / 4, "{found} of {wanted}, {long}");
+        }
+    }
+
     #[test]
     fn a_compressed_file_stands_for_what_is_in_it() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -392,9 +415,12 @@ mod tests {
         let plain = chosen(Compression::None, bytes);
         assert!(plain.len() > 4 && plain.iter().all(|one| *one == (STRETCH, 1)), "{plain:?}");
         // As much is taken of it, of all that there is; of what takes long, near its beginning.
-        let hits = (plain.len() as u64 * STRETCH).div_ceil(LONG_STRETCH);
-        let (share, every) = (hits * LONG_STRETCH, 400 / hits);
-        assert_eq!(chosen(Compression::Zstd, bytes / UNPACKED), [(2 * share, every)]);
+        let zstd = chosen(Compression::Zstd, bytes / UNPACKED);
+        let share = zstd[0].0 / 2;
+        let (hits, of_plain) = (share / LONG_STRETCH, plain.len() as u64 * STRETCH);
+        assert!(share.abs_diff(of_plain) <= LONG_STRETCH, "{share} and {of_plain}");
+        let every = 400 / hits;
+        assert_eq!(zstd, [(2 * share, every)]);
         assert_eq!(chosen(Compression::Xz, bytes / UNPACKED), [(share, (every / BEGINNING.0).max(1))]);
         assert_eq!(chosen(Compression::Gzip, 1), [(2 * STRETCH, 1)]);
     }
