@@ -191,8 +191,9 @@ impl SampleSize {
     fn hits(&self, part: &Range<u64>, stretch: u64) -> impl Iterator<Item = u64> + use<> {
         let apart = u128::from(stretch) * u128::from(self.all) / u128::from(self.bytes);
         let apart = u64::try_from(apart).unwrap_or(u64::MAX).max(stretch);
-        // Not quite at even distances: of lines of one length, each stretch or none would have the beginning of one.
-        let free = u128::from(apart - stretch + 1);
+        // Not quite at even distances: of lines of one length, each stretch or none would have the beginning of one. Of neighbours the second is
+        // shifted by at most two fifths less.
+        let free = u128::from(if apart < 2 * stretch { apart - stretch + 1 } else { apart });
         let place = move |number: u64| {
             let shift = (u128::from(number.wrapping_mul(GOLDEN)) * free) >> u64::BITS;
             number.saturating_mul(apart).saturating_add(shift as u64)

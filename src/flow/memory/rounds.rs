@@ -166,7 +166,8 @@ impl Rounds {
     /// The index of the next round; `None` after the last. A pair is met in one round only, as often there as it
     /// shares a key.
     pub fn next_round(&mut self) -> Result<Option<Index>> {
-        if self.spill.bytes() == 0 {
+        // The first batch may be more than fits.
+        if self.spill.bytes() == 0 && self.held.docs.len() <= self.most {
             let first = std::mem::replace(&mut self.next, PARTS) == 0;
             return first.then(|| self.all()).transpose();
         }
