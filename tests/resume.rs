@@ -623,9 +623,10 @@ fn another_configuration_is_told_of_the_load_in_the_way() {
 #[test]
 fn an_interrupted_load_goes_on_in_the_same_format() {
     let dir = Dir::new();
-    let rows: String = (0..3000).map(|at| format!("d{at},\"{}\"\n", words(at * 50, 20))).collect();
+    // Rows of a file are divided every 256 KiB.
+    let rows: String = (0..30_000).map(|at| format!("d{at},\"{}\"\n", words(at * 50, 20))).collect();
     dir.write("in.csv", format!("id,text\n{rows}"));
-    let load = "load c in.csv -w 1 --epoch 4K --rejected notes.jsonl -q";
+    let load = "load c in.csv -w 1 --epoch 64K --rejected notes.jsonl -q";
     let mut child = start(&dir, load);
     until_epoch(&dir, &mut child, 3);
     child.kill().unwrap();
@@ -645,5 +646,5 @@ fn an_interrupted_load_goes_on_in_the_same_format() {
     fs::remove_file(dir.join("notes.jsonl")).unwrap();
     dir.alike(load, None).ok();
     let stats = dir.alike("stats c --json", None).ok();
-    assert_eq!(told(&stats)["documents"], 3000);
+    assert_eq!(told(&stats)["documents"], 30_000);
 }

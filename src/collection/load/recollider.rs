@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::collection::load::load_base::LoadBase;
 use crate::collection::load::parts::{Others, Recollide};
-use crate::collection::query::resembling::{AskedSet, Resembling};
+use crate::collection::query::met::AskedSet;
+use crate::collection::query::resembling::Resembling;
 use crate::collection::recompute::replay::Replay;
 use crate::collection::tables::Tables;
 use crate::collection::tables::sets::{SetCursor, read_set, salts};

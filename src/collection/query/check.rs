@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::query::measures::Measures;
-use crate::collection::query::resembling::{AskedSet, Resembling};
+use crate::collection::query::met::AskedSet;
+use crate::collection::query::resembling::Resembling;
 use crate::collection::run::schema::DIGESTS;
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::ClusterId;

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use crate::collection::query::resembling::AskedSet;
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::{PostingForm, each_posting};
@@ -21,6 +20,15 @@ use crate::progress::Progress;
 use crate::similarity::AcceptanceRule;
 use crate::sketch::{both_keys, indexes, spread};
 use crate::sketcher::Sketcher;
+
+/// A set that is asked about, and what makes its keys differ from those of contents that it is not to be compared with.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedSet<'a> {
+    /// The words of its sketch.
+    pub words: &'a [u64],
+    /// 0 where all documents are compared.
+    pub salt: u64,
+}
 
 /// A stored content that shares enough keys with a set: the content, the number of the set, the size of the content's set.
 pub type Met = (Doc, u32, u32);

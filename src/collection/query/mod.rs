@@ -6,7 +6,7 @@ pub(in crate::collection) mod diff;
 pub(in crate::collection) mod explain;
 pub(in crate::collection) mod group;
 pub(in crate::collection) mod measures;
-mod met;
+pub(in crate::collection) mod met;
 pub(in crate::collection) mod record_objects;
 pub(in crate::collection) mod resembling;
 pub(in crate::collection) mod stats;

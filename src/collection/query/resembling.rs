@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::collection::query::met::{MEETING_ROOM, Meeting, MeetingRoom, Met, Pass};
+use crate::collection::query::met::{AskedSet, MEETING_ROOM, Meeting, MeetingRoom, Met, Pass};
 use crate::collection::tables::Tables;
 use crate::collection::tables::dead::Dead;
 use crate::collection::tables::postings::PostingForm;
@@ -44,15 +44,6 @@ const ROOM: usize = sized(1 << 16, 8);
 
 /// Most bytes taken to know which contents are dead, where nobody has said how much memory there is.
 const MOST: u64 = 64 << 20;
-
-/// A set that is asked about, and what makes its keys differ from those of contents that it is not to be compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct AskedSet<'a> {
-    /// The words of its sketch.
-    pub words: &'a [u64],
-    /// 0 where all documents are compared.
-    pub salt: u64,
-}
 
 /// Takes what the next few sets are linked to.
 type EachLinked<'a> = dyn FnMut(Vec<Vec<(Doc, Measure)>>) -> Result<()> + 'a;

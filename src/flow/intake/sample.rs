@@ -42,7 +42,8 @@ const LONGEST: usize = 1 << 20;
 /// The rarity table of an input: stretches at even distances over the files, each text counted once. All that comes before a place
 /// in a compressed file has to be decompressed to reach it: the sample is spread over files for which that takes little time, and
 /// over the beginnings of others. Threads share the stretches; their findings are put together in document order, so the table does
-/// not depend on their number. About `most` bytes of text are read.
+/// not depend on their number. About `most` bytes of text
+/// are read, if that is more than the least size of a sample: small inputs have the same table whatever the memory.
 pub fn sample_rarity(
     sources: &[Source],
     fields: &Arc<Fields>,
@@ -101,10 +102,11 @@ struct SampledUnit {
     spread: u64,
 }
 
-/// What the sample consists of, of at most `most` bytes: stretches at even distances over all text.
+/// What the sample consists of, of at most `most` bytes, or of the least there is: stretches at even distances over all text.
 fn choose(sources: &[Source], most: u64) -> Vec<SampledUnit> {
     let all = sources.iter().map(text_bytes).fold(0, u64::saturating_add);
-    let sample = SampleSize { bytes: (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(most.max(STRETCH)), all };
+    let sample =
+        SampleSize { bytes: (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1.min(most).max(SAMPLE.0)), all };
     let (mut chosen, mut begin) = (Vec::new(), 0u64);
     for (file, source) in (0u32..).zip(sources) {
         let text = begin..begin.saturating_add(text_bytes(source));
@@ -369,7 +371,7 @@ mod tests {
             let mut sources: Vec<Source> = (0..small).map(|at| of(format, 1 + at * 7919 % LONG_STRETCH)).collect();
             sources.extend(sizes.iter().map(|bytes| of(Format::JsonLines, *bytes)));
             let all: u64 = sources.iter().map(|source| source.bytes).sum();
-            let wanted = (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1).min(most).min(all) as f64;
+            let wanted = (all / SAMPLE.2).clamp(SAMPLE.0, SAMPLE.1.min(most).max(SAMPLE.0)).min(all) as f64;
             let chosen = choose(&sources, most);
             prop_assert!(chosen.is_sorted_by_key(|one| (one.unit.file, one.unit.start)));
             let bytes = |of: &[SampledUnit]| of.iter().map(|one| one.unit.end - one.unit.start).sum::<u64>() as f64;
