@@ -1,10 +1,14 @@
 //! A small frozen table of how common shingles are, so that the keys of a document are its rarest shingles.
 //! The order it gives must only be the same for all documents; a wrong count costs candidates, never answers.
 
+use crate::limits::sized;
 use crate::system_memory::reserve_apart;
 
 /// Slots of the table, one byte each.
 const SLOTS: usize = 1 << 22;
+
+/// Shingles of a sample that are met again and sorted at once, about.
+const AT_ONCE: usize = sized(1 << 18, 1 << 6);
 
 /// What a byte says of a gap at most, in slots, before the next one goes on.
 const GAP: usize = 255;
@@ -38,20 +42,27 @@ impl Rarity {
             again[word] |= once[word] & bit;
             once[word] |= bit;
         }
-        let met_again = all().filter(|shingle| {
-            let (word, bit) = place(*shingle);
+        let is_met_again = |shingle: u64| {
+            let (word, bit) = place(shingle);
             again[word] & bit != 0
-        });
-        // By slot, then by the other bits.
-        let mut shingles: Vec<u64> =
-            met_again.map(|shingle| shingle.rotate_right(SLOTS.trailing_zeros())).collect();
-        shingles.sort_unstable();
-        let mut table = Rarity::default();
+        };
+        let (mut table, mut some) = (Rarity::default(), Vec::new());
         let slot = |rotated: u64| rotated.rotate_left(SLOTS.trailing_zeros()) as usize % SLOTS;
-        for of_slot in shingles.chunk_by(|a, b| slot(*a) == slot(*b)) {
-            let most = of_slot.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
-            if most > 1 {
-                table.push(slot(of_slot[0]), most.min(255) as u8);
+        // Mostly all at once. Where many are met again they would take as much memory as all sets.
+        let parts = all().filter(|shingle| is_met_again(*shingle)).count().div_ceil(AT_ONCE);
+        for part in 0..parts {
+            let slots = part * SLOTS / parts..(part + 1) * SLOTS / parts;
+            let of_part = all()
+                .filter(|shingle| slots.contains(&(*shingle as usize % SLOTS)) && is_met_again(*shingle));
+            // By slot, then by the other bits.
+            some.clear();
+            some.extend(of_part.map(|shingle| shingle.rotate_right(SLOTS.trailing_zeros())));
+            some.sort_unstable();
+            for of_slot in some.chunk_by(|a, b| slot(*a) == slot(*b)) {
+                let most = of_slot.chunk_by(|a, b| a == b).map(<[u64]>::len).max().unwrap_or(0);
+                if most > 1 {
+                    table.push(slot(of_slot[0]), most.min(255) as u8);
+                }
             }
         }
         table
@@ -301,5 +312,18 @@ mod tests {
         assert_eq!(ranks(&Rarity::of_counts(&[0, 255, 0, 2])), [255, 0, 2, 0]);
         assert_eq!(ranks(&Rarity::of_counts(&[0, 255, 0])), [255, 0, 0, 0]);
         assert_eq!(ranks(&Rarity::default()), [0; 4]);
+    }
+
+    /// More are met again than are sorted at once.
+    #[test]
+    fn large_samples_are_counted_in_parts() {
+        let many = 2 * AT_ONCE as u64 + 1;
+        let sets: [Vec<u64>; 3] =
+            [1, 1, 3].map(|step| (0..many).step_by(step).map(crate::sketch::spread).collect());
+        let table = Rarity::of_sample(&sets.each_ref().map(Vec::as_slice));
+        for at in 0..many {
+            let least = if at % 3 == 0 { 3 } else { 2 };
+            assert!((least..=3).contains(&table.rank(crate::sketch::spread(at))), "{at}");
+        }
     }
 }
