@@ -39,7 +39,7 @@ const PIECE: u64 = STRETCH;
 /// once.
 const LONGEST: usize = 1 << 20;
 
-/// The rarity table of an input: stretches at even distances over the files, each text counted once. All that comes before a place
+/// The rarity table of an input: stretches spread evenly over the files, each text counted once. All that comes before a place
 /// in a compressed file has to be decompressed to reach it: the sample is spread over files for which that takes little time, and
 /// over the beginnings of others. Threads share the stretches; their findings are put together in document order, so the table does
 /// not depend on their number. About `most` bytes of text
@@ -102,7 +102,7 @@ struct SampledUnit {
     spread: u64,
 }
 
-/// What the sample consists of, of at most `most` bytes, or of the least there is: stretches at even distances over all text.
+/// What the sample consists of, of at most `most` bytes, or of the least there is: stretches spread evenly over all text.
 fn choose(sources: &[Source], most: u64) -> Vec<SampledUnit> {
     let all = sources.iter().map(text_bytes).fold(0, u64::saturating_add);
     let sample =
