@@ -49,7 +49,9 @@ impl Rarity {
         let (mut table, mut some) = (Rarity::default(), Vec::new());
         let slot = |rotated: u64| rotated.rotate_left(SLOTS.trailing_zeros()) as usize % SLOTS;
         // Mostly all at once. Where many are met again they would take as much memory as all sets.
-        let parts = all().filter(|shingle| is_met_again(*shingle)).count().div_ceil(AT_ONCE);
+        let met_again = all().filter(|shingle| is_met_again(*shingle)).count();
+        let parts = met_again.div_ceil(AT_ONCE);
+        reserve_apart(&mut some, met_again.min(AT_ONCE));
         for part in 0..parts {
             let slots = part * SLOTS / parts..(part + 1) * SLOTS / parts;
             let of_part = all()

@@ -1,6 +1,5 @@
 //! The sample of the inputs that the rarity table is made of.
 
-use crate::limits::sized;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use crate::config::Config;
 use crate::document::Position;
 use crate::error::{Error, Result};
 use crate::lexicon::Lexicon;
+use crate::limits::sized;
 use crate::method::FrozenTables;
 use crate::read::{
     Compression, Day, Extent, Fields, Record, Refusal, Sink, Source, Unit, UnitReader, begins_anywhere, units,
@@ -17,6 +17,7 @@ use crate::read::{
 use crate::simd::Simd;
 use crate::sketch::Rarity;
 use crate::sketcher::{Digest, Sketcher};
+use crate::system_memory::reserve_apart;
 
 /// Least bytes of a stretch of the sample: a site of crawls may be short, and pages of a template stand together.
 const STRETCH: u64 = sized(4 << 10, 64);
@@ -266,6 +267,8 @@ impl Sink for Sample {
         if let Some(digest) = self.sketcher.read(record.text, Day::None) {
             let set = self.sketcher.distinct();
             self.texts.push((digest, set.len()));
+            // What is freed here is to go back to the system, and not to stay between what the run holds.
+            reserve_apart(&mut self.shingles, set.len());
             self.shingles.extend_from_slice(set);
         }
     }
