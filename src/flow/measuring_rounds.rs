@@ -64,7 +64,7 @@ pub fn connect(
     candidates: &Pile<Candidate>,
 ) -> Result<Option<(Arc<Connected>, u64)>> {
     let catalogue = &run.documents.catalogue;
-    let connected = shared(&run.connected, || Connected::new(catalogue.doc_limit()));
+    let connected = shared(&run.shared.connected, || Connected::new(catalogue.doc_limit()));
     let took = connected.take_in(candidates);
     wait_for_all(worker, &run.context);
     let bytes = connected.bytes(catalogue);
@@ -152,7 +152,7 @@ fn compressed_sources(run: &RunParts) -> usize {
 /// The sets of a round but the last one, which are not those of the run: all workers of the process see the same ones. None of
 /// them begins another round before all have begun this one.
 pub fn sets_of_round(run: &RunParts, round: usize) -> Arc<DocumentSets> {
-    let mut place = lock(&run.round);
+    let mut place = lock(&run.shared.round);
     if let Some(sets) = place.1.upgrade().filter(|_| place.0 == round) {
         return sets;
     }

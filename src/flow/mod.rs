@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub use crate::document::{Doc, NO_DOC};
 pub use crate::read::{Part, RunInputs};
 pub use catalogue::{Catalogue, by_field, stored_value};
-pub use clustering::by_size::{BySize, SizedMember};
+pub use clustering::by_size::{BySize, HangingTogether, SizedMember, join_part};
 pub use clustering::raised::RaisedCounts;
 pub use clustering::relate::{EachText, Related};
 pub use context::RunContext;

@@ -56,6 +56,31 @@ pub enum Division {
     Anyhow,
 }
 
+/// What the workers of a process make together, and use until the last of them is done with it.
+#[derive(Default)]
+pub(super) struct SharedParts {
+    /// A bit for each content that collides again.
+    pub hot_members: Mutex<Weak<DocumentBits>>,
+    /// In how many of them each shingle is.
+    pub frequencies: Mutex<Weak<Frequencies>>,
+    /// Bits for the shingles of new ones.
+    pub of_new: Mutex<Weak<DocumentBits>>,
+    /// Bits for the shingles that index a new one.
+    pub indexing_new: Mutex<Weak<DocumentBits>>,
+    /// Bits for the shingles that many have and that index any.
+    pub indexing_often: Mutex<Weak<DocumentBits>>,
+    /// A bit for each of them that is indexed by as few keys as it must be.
+    pub by_fewest: Mutex<Weak<DocumentBits>>,
+    /// What connects the documents of candidates.
+    pub connected: Mutex<Weak<Connected>>,
+    /// The sets of a round of measuring, and which one it is.
+    pub round: Mutex<(usize, Weak<DocumentSets>)>,
+    /// Candidates that are measured part by part.
+    pub parts: Mutex<Weak<CandidateParts>>,
+    /// A bit for each member of the hot groups that are left.
+    pub in_hot_groups: Mutex<Weak<DocumentBits>>,
+}
+
 /// The parts of a run in one process.
 pub struct RunParts {
     /// What every part needs: configuration, workers, memory, and how the run stands.
@@ -64,26 +89,10 @@ pub struct RunParts {
     pub documents: Arc<RunDocuments>,
     /// Their sizes and sets, and measuring pairs of them.
     pub sets: Arc<DocumentSets>,
-    /// A bit for each content that collides again. This and what follows is there while it is needed.
-    pub(super) hot_members: Mutex<Weak<DocumentBits>>,
-    /// In how many of them each shingle is.
-    pub(super) frequencies: Mutex<Weak<Frequencies>>,
-    /// Bits for the shingles of new ones.
-    pub(super) of_new: Mutex<Weak<DocumentBits>>,
-    /// Bits for the shingles that index a new one.
-    pub(super) indexing_new: Mutex<Weak<DocumentBits>>,
-    /// Bits for the shingles that many have and that index any.
-    pub(super) indexing_often: Mutex<Weak<DocumentBits>>,
-    /// A bit for each of them that is indexed by as few keys as it must be.
-    pub(super) by_fewest: Mutex<Weak<DocumentBits>>,
-    /// What connects the documents of candidates, and the sets of a round of measuring; while they are needed.
-    pub(super) connected: Mutex<Weak<Connected>>,
-    pub(super) round: Mutex<(usize, Weak<DocumentSets>)>,
-    /// Candidates that are measured part by part, while they are.
-    pub(super) parts: Mutex<Weak<CandidateParts>>,
-    /// How candidates were divided among workers, while they are; and a bit for each member of the hot groups that are left.
+    /// What is there while it is needed.
+    pub(super) shared: SharedParts,
+    /// How candidates were divided among workers.
     pub(super) divided: OnceLock<Division>,
-    pub(super) in_hot_groups: Mutex<Weak<DocumentBits>>,
     /// What is found out of members that are too common to be counted.
     pub(super) common_search: CommonSearch,
     /// Of a load, by worker of this process: the documents it has read that are not the first of their text.
@@ -193,17 +202,8 @@ impl RunParts {
         Ok(RunParts {
             sets: Arc::new(DocumentSets::new(Arc::clone(&context), Arc::clone(&documents), stored)),
             collector: Arc::new(Collector::new(Arc::clone(&context))),
-            hot_members: Mutex::default(),
-            frequencies: Mutex::default(),
-            of_new: Mutex::default(),
-            indexing_new: Mutex::default(),
-            indexing_often: Mutex::default(),
-            by_fewest: Mutex::default(),
-            connected: Mutex::default(),
-            round: Mutex::default(),
-            parts: Mutex::default(),
+            shared: SharedParts::default(),
             divided: OnceLock::new(),
-            in_hot_groups: Mutex::default(),
             common_search: CommonSearch::default(),
             own_copies: Arc::new(OwnCopies::new(topology)),
             settling: SettlingRows::default(),

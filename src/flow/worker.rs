@@ -66,17 +66,8 @@ pub fn work(worker: &mut Worker, run: &Arc<RunParts>) {
     let candidates = Rc::new(RefCell::new(run.context.memory.pile(Share::Candidates)));
     let collided = Rc::new(RefCell::new(Collided::default()));
     candidate_phase(worker, run, &candidates, &collided);
-    let mut collided = collided.take();
     if !status.failed() {
-        let found = find_common(worker, run, &mut collided);
-        match found.and_then(|()| collide_again(worker, run, &candidates, &mut collided)) {
-            Ok(()) => {
-                let hot_groups = std::mem::take(&mut collided.hot_groups);
-                run.collector.add_collided(&collided);
-                measuring_phase(worker, run, candidates, hot_groups);
-            }
-            Err(error) => status.fail(error),
-        }
+        measured(worker, run, candidates, collided.take()).unwrap_or_else(|error| status.fail(error));
     }
     if !status.failed() && topology.processes() > 1 {
         gather_to_leader(worker, &run.sets, &run.collector);
@@ -247,86 +238,92 @@ fn send_packed<T: Clone + 'static>(input: &mut PackedInput<T>, records: &mut Vec
     *records = batch.into_records();
 }
 
+/// What follows the first dataflow: the second collision, and measuring. Where a worker gives up, the run has failed, and no other
+/// waits for it.
+fn measured(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
+    mut collided: Collided,
+) -> Result<()> {
+    find_common(worker, run, &mut collided)?;
+    collide_again(worker, run, &candidates, &mut collided)?;
+    let hot_groups = std::mem::take(&mut collided.hot_groups);
+    run.collector.add_collided(&collided);
+    drop(collided);
+    measuring_phase(worker, run, candidates, hot_groups)
+}
+
 /// The second dataflow: sets of the documents in question, and the candidates measured on them.
 fn measuring_phase(
     worker: &mut Worker,
     run: &RunParts,
     candidates: Rc<RefCell<Pile<Candidate>>>,
     hot_groups: Vec<HotGroup>,
-) {
-    let (index, context) = (worker.index(), &run.context);
-    let status = &context.status;
-    if index == context.topology.local_workers().start {
-        status.enter(Stage::Verify, 0);
+) -> Result<()> {
+    let context = &run.context;
+    if worker.index() == context.topology.local_workers().start {
+        context.status.enter(Stage::Verify, 0);
     }
     bring_to_stored(worker, run, &candidates);
     if let Some(stored) = run.sets.stored().filter(|_| context.has_signatures()) {
-        let alike = drop_unlike(&run.sets, stored, &candidates.borrow());
-        alike.map_or_else(|error| status.fail(error), |alike| drop(candidates.replace(alike)));
+        let alike = drop_unlike(&run.sets, stored, &candidates.borrow())?;
+        candidates.replace(alike);
     }
     let among_processes = context.topology.processes() > 1 && context.measured_on_sets();
     if among_processes {
-        drop_unlike_remote(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
+        drop_unlike_remote(worker, &run.sets, &candidates)?;
     }
     let (own_hot, in_hot_groups) = members(run, &hot_groups);
     run.collector.add_candidates(hot_groups, candidates.borrow().len());
     if among_processes {
-        let left = leave_to_leader(worker, run, &candidates).unwrap_or_else(|error| {
-            status.fail(error);
-            false
-        });
-        if left {
-            return;
+        if leave_to_leader(worker, run, &candidates)? {
+            return Ok(());
         }
-        move_to_larger(worker, &run.sets, &candidates).unwrap_or_else(|error| status.fail(error));
+        move_to_larger(worker, &run.sets, &candidates)?;
     }
     if may_divide(run) {
-        let hot = shared(&run.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
+        let hot =
+            shared(&run.shared.in_hot_groups, || DocumentBits::new(run.documents.catalogue.doc_limit()));
         gather_bits(worker, context, &hot, &own_hot);
-        let division = divide(worker, run, &candidates, !hot.is_empty());
-        match division.unwrap_or_else(|error| {
-            status.fail(error);
-            Division::Together
-        }) {
+        let is_measured = match divide(worker, run, &candidates, !hot.is_empty())? {
+            Division::Together => return Ok(()),
             Division::Components => {
-                let measured = candidates.borrow().all().and_then(|all| measure_in_order(run, &all, &hot));
-                measured.unwrap_or_else(|error| status.fail(error));
-                measure_hot(worker, run, &hot, in_hot_groups);
-                return;
+                measure_in_order(run, &candidates.borrow().all()?, &hot)?;
+                true
             }
-            Division::Parts => {
-                let measured = measure_in_parts(worker, run, &candidates, &hot);
-                if measured.unwrap_or_else(|error| {
-                    status.fail(error);
-                    true
-                }) {
-                    measure_hot(worker, run, &hot, in_hot_groups);
-                    return;
-                }
-            }
-            Division::Together => return,
-            Division::Anyhow => {}
+            Division::Parts => measure_in_parts(worker, run, &candidates, &hot)?,
+            Division::Anyhow => false,
+        };
+        if is_measured {
+            measure_hot(worker, run, &hot, in_hot_groups);
+            return Ok(());
         }
     }
     drop(own_hot);
-    let rounds = in_rounds(worker, run, candidates).unwrap_or_else(|error| {
-        status.fail(error);
-        Vec::new()
-    });
+    measure_rounds(worker, run, candidates, &in_hot_groups)
+}
+
+/// Measures candidates in as many rounds as their sets need, the members of hot groups in the last one.
+fn measure_rounds(
+    worker: &mut Worker,
+    run: &RunParts,
+    candidates: Rc<RefCell<Pile<Candidate>>>,
+    in_hot_groups: &[Wanted],
+) -> Result<()> {
+    let rounds = in_rounds(worker, run, candidates)?;
     let last = rounds.len();
     for (round, candidates) in (1..).zip(rounds) {
-        let candidates = candidates.replace(context.memory.pile(Share::Candidates));
-        let mut wanted = in_question(run, &candidates).unwrap_or_else(|error| {
-            status.fail(error);
-            Vec::new()
-        });
+        let candidates = candidates.replace(run.context.memory.pile(Share::Candidates));
+        let mut wanted = in_question(run, &candidates)?;
         // Clusters are formed with the sets of the last round at hand.
         let sets = if round == last { Arc::clone(&run.sets) } else { sets_of_round(run, round) };
         if round == last {
-            wanted.extend_from_slice(&in_hot_groups);
+            wanted.extend_from_slice(in_hot_groups);
         }
         measure(worker, run, sets, candidates, wanted);
     }
+    Ok(())
 }
 
 /// Measures candidates, with the sets of all documents that are wanted at hand.

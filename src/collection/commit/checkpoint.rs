@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, names_in, sync_names};
 use crate::collection::commit::refused::RefusedEntry;
 use crate::collection::commit::sealed::{read_whole, seal, unseal};
 use crate::collection::commit::tally::LoadTally;
@@ -220,7 +220,7 @@ impl Checkpoint {
             )));
         }
         // It must not outlive the names that it speaks of.
-        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+        sync_names(storage)?;
         let mut file = storage.create(&name).map_err(|e| Error::io(&path, "create", e))?;
         file.append(&bytes).map_err(|e| Error::io(&path, "write", e))?;
         file.sync().map_err(|e| Error::io(&path, "sync", e))?;
@@ -236,8 +236,7 @@ impl Checkpoint {
         storage: &dyn Storage,
         last: &Manifest,
     ) -> Result<Option<Checkpoint>> {
-        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let mut names = names_in(storage)?;
         names.retain(|name| matches!(name, Name::Checkpoint(commit, _) if *commit == last.commit + 1));
         names.sort_unstable();
         for name in names.into_iter().rev() {

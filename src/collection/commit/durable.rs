@@ -5,7 +5,7 @@ use std::io;
 use std::time::SystemTime;
 
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, folder, sync_names};
 use crate::collection::commit::snapshot::{newest, stray};
 use crate::error::{Error, Result};
 use crate::limits::MAX_MANIFEST_BYTES;
@@ -100,9 +100,4 @@ pub(super) fn take_away(storage: &dyn Storage, mut names: Vec<Name>) -> Result<(
         storage.remove(&name).map_err(|e| Error::io(&storage.path(&name), "remove", e))?;
     }
     Ok(())
-}
-
-/// Makes names durable.
-pub(super) fn sync_names(storage: &dyn Storage) -> Result<()> {
-    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::hex;
 use crate::storage::Storage;
 
@@ -160,6 +161,23 @@ impl std::fmt::Display for Name {
             Name::Changes(commit) => write!(f, "{CHANGES}{commit:08}{LOG_END}"),
         }
     }
+}
+
+/// The files of a collection in a folder, in no order.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(in crate::collection) fn names_in(storage: &dyn Storage) -> Result<Vec<Name>> {
+    let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
+    Ok(names.iter().filter_map(|name| Name::parse(name)).collect())
+}
+
+/// Makes names durable.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(in crate::collection) fn sync_names(storage: &dyn Storage) -> Result<()> {
+    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
 }
 
 /// The folder itself, for messages.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::collection::RunReader;
 use crate::collection::commit::checkpoint::Checkpoint;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, folder, names_in};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::error::{Error, Result};
 use crate::storage::{IN_THE_WAY, LOCK, Storage};
@@ -206,8 +206,7 @@ pub(in crate::collection) fn check_last(storage: &dyn Storage, manifest: &Manife
     if let Some(name) = strays(storage, manifest, None)?.iter().find(is_manifest) {
         return Err(stray(storage, name));
     }
-    let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-    let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+    let names = names_in(storage)?;
     let commit = manifest.commit;
     let under_way = |name: &Name| matches!(name, Name::Checkpoint(of, _) if *of == commit + 1);
     if is_vouched(&names, commit) || names.iter().any(under_way) {

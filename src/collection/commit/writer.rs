@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::collection::RunWriter;
 use crate::collection::commit::changes::ChangesWriter;
 use crate::collection::commit::checkpoint::Checkpoint;
-use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove, sync_names, take_away};
+use crate::collection::commit::durable::{bytes_of, draw_id, publish, remove, take_away};
 use crate::collection::commit::guard::Guard;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Keeper, Name, folder};
+use crate::collection::commit::names::{Keeper, Name, folder, names_in, sync_names};
 use crate::collection::commit::retained::older::{OlderCommits, digest};
 use crate::collection::commit::retained::policy::Retain;
 use crate::collection::commit::run_entry::RunEntry;
@@ -70,8 +70,7 @@ impl Writer {
     pub fn start_anew(mut self, config: Config, store_text: bool) -> Result<Writer> {
         config.validate_for_collection()?;
         assert!(self.is_unused(), "a collection that holds something stays what it is");
-        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
-        let left = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let left = names_in(&*self.storage)?;
         let lock = self.lock.take().expect("a writer that is not dropped holds the lock");
         // What was begun with this writer is dead with it; the one that comes after it is not.
         Writer::make(lock, self.guard.renewed(), left, config, store_text)
@@ -173,9 +172,7 @@ impl Writer {
 
     /// Has a name vouch for the last commit, if that which did is lost.
     fn vouch(&self) -> Result<()> {
-        let failed = |e| Error::io(&folder(&*self.storage), "list", e);
-        let names = self.storage.names().map_err(failed)?;
-        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let names = names_in(&*self.storage)?;
         let commit = self.snapshot.manifest().commit;
         if is_vouched(&names, commit) {
             return Ok(());
@@ -493,8 +490,7 @@ impl Writer {
 
     /// The files of the folder, unless somebody else has committed in spite of the lock.
     fn names_unless_overtaken(&self) -> Result<Vec<Name>> {
-        let names = self.storage.names().map_err(|e| Error::io(&folder(&*self.storage), "list", e))?;
-        let names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let names = names_in(&*self.storage)?;
         let last = self.snapshot.manifest().commit;
         let overtaken = names.iter().any(|name| matches!(name, Name::Manifest(commit) if *commit > last));
         if overtaken { Err(Error::Locked(folder(&*self.storage))) } else { Ok(names) }

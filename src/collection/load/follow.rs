@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Keeper, folder};
+use crate::collection::commit::names::{Keeper, sync_names};
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::distributed::protocol::{
     EpochCommand, LeaderCommand, begin_runs, collect_summaries, own_runs,
@@ -153,7 +153,7 @@ fn take_part(
     peers.gather(&counts)?;
     let (numbers, labels): (LoadNumbers, Vec<u32>) = peers.receive()?;
     let finished = known.finish(newcomers, numbers, &labels[topology.local_workers()])?;
-    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+    sync_names(storage)?;
     let ids = ids.into_iter().chain(of_records);
     collect_summaries(peers, &ids.zip(finished).collect()).map(drop)
 }

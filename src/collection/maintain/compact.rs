@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::collection::RunSummary;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, sync_names};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::writer::Writer;
@@ -232,7 +232,7 @@ fn merge_range(
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
     let summary = combine(run, &manifest.config, (&tables, range), Some(&live), progress)?;
-    storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+    sync_names(storage)?;
     collect_summaries(peers, &vec![(id, summary)])
 }
 

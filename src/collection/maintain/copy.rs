@@ -1,12 +1,11 @@
 //! A commit of a collection in a folder of its own: its files are never changed, so they need not even be copied.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::collection::commit::names::Name;
 use crate::collection::commit::retained::at::CommitAt;
-use crate::collection::commit::snapshot::{Snapshot, missing, newest};
+use crate::collection::commit::snapshot::{Snapshot, is_missing, missing, newest};
 use crate::error::{Error, Result};
 use crate::output::Staging;
 use crate::progress::{Progress, Stage};
@@ -56,16 +55,12 @@ pub fn copy_commit(
                 return Ok(report);
             }
             // Nobody took it away.
-            Err(error) if is_gone(&error) && newest(&*storage)? == last => return Err(missing(error)),
-            Err(error) if is_gone(&error) => {}
+            Err(error) if is_missing(&error) && newest(&*storage)? == last => return Err(missing(error)),
+            Err(error) if is_missing(&error) => {}
             Err(error) => return Err(error),
         }
     }
     Err(Error::Changed(collection.to_path_buf()))
-}
-
-fn is_gone(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }
 
 /// Refuses what can be no new folder, in words that say what a copy is.

@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, folder, names_in, sync_names};
 use crate::collection::commit::writer::Writer;
 use crate::collection::distributed::protocol::{LeaderCommand, NamedRuns};
 use crate::error::{Error, Result};
@@ -31,8 +31,7 @@ impl NamedRuns {
     /// removed may be all there is of that.
     pub(in crate::collection) fn unnamed(&self, storage: &dyn Storage) -> Result<Vec<Name>> {
         let Some(last) = self.commits.first().copied() else { return Ok(Vec::new()) };
-        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let mut names: Vec<Name> = names.iter().filter_map(|name| Name::parse(name)).collect();
+        let mut names = names_in(storage)?;
         let foreign = |name: &&Name| match **name {
             Name::Tidied(commit, digest) => {
                 let same = self.commits.iter().find(|(known, _)| *known == commit);
@@ -61,8 +60,7 @@ impl NamedRuns {
     /// [`Error::Io`].
     pub(in crate::collection) fn remove(&self, storage: &dyn Storage, unnamed: Vec<Name>) -> Result<()> {
         let Some(note) = self.note() else { return Ok(()) };
-        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let is_noted = names.contains(&note.to_string());
+        let is_noted = names_in(storage)?.contains(&note);
         if is_noted && unnamed.is_empty() {
             return Ok(());
         }
@@ -70,7 +68,7 @@ impl NamedRuns {
             make(storage, note)?;
         }
         unnamed.into_iter().try_for_each(|name| remove(storage, name))?;
-        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))
+        sync_names(storage)
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Keeper, folder};
+use crate::collection::commit::names::{Keeper, sync_names};
 use crate::collection::commit::run_entry::RunEntry;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::commit::writer::Writer;
@@ -91,7 +91,7 @@ impl MergePlan {
                 done.push((group.id, combine(run, config, (&tables, Range::ALL), live, progress)?));
             }
         }
-        storage.sync_names().map_err(|e| Error::io(&folder(storage), "sync", e))?;
+        sync_names(storage)?;
         Ok(done)
     }
 

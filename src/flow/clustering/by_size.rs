@@ -82,6 +82,14 @@ impl BySize {
         others.classes.into_iter().flat_map(|class| class.members).for_each(|member| self.push(member));
     }
 
+    /// Takes in others, of which no order is asked. The fewer are moved: of near-copies in mass each would otherwise move all before it.
+    pub fn merge(&mut self, mut others: BySize) {
+        if self.len < others.len {
+            std::mem::swap(self, &mut others);
+        }
+        self.append(others);
+    }
+
     /// The first member in the order, before `end`, that may meet `one` and that `is_linked` says is linked to it: its place in
     /// the order, and its number.
     ///
@@ -147,6 +155,49 @@ impl Extend<SizedMember> for BySize {
     fn extend<I: IntoIterator<Item = SizedMember>>(&mut self, members: I) {
         members.into_iter().for_each(|member| self.push(member));
     }
+}
+
+/// Members of a hot group that are known to hang together.
+pub trait HangingTogether {
+    /// How many there are.
+    fn members(&self) -> usize;
+
+    /// Takes in those of another part.
+    fn join(&mut self, other: Self);
+}
+
+impl HangingTogether for BySize {
+    fn members(&self) -> usize {
+        self.len
+    }
+
+    fn join(&mut self, other: BySize) {
+        self.merge(other);
+    }
+}
+
+/// Adds a part to parts that are known to be apart, and joins it to all that `is_linked` says it is linked to. These are not compared with
+/// each other.
+///
+/// # Errors
+/// Those of `is_linked`.
+pub fn join_part<P: HangingTogether>(
+    settled: Vec<P>,
+    mut part: P,
+    mut is_linked: impl FnMut(&P) -> Result<bool>,
+) -> Result<Vec<P>> {
+    let mut apart = Vec::with_capacity(settled.len() + 1);
+    for other in settled {
+        if is_linked(&other)? {
+            part.join(other);
+        } else {
+            apart.push(other);
+        }
+    }
+    // The largest part first: most of what comes joins it at once.
+    let at = apart.iter().position(|other| other.members() < part.members()).unwrap_or(apart.len());
+    apart.insert(at, part);
+    Ok(apart)
 }
 
 #[cfg(test)]

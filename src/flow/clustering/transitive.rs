@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use crate::components::Forest;
 use crate::error::Result;
 use crate::flow::clustering::at_hand::SetsAtHand;
-use crate::flow::clustering::by_size::{BySize, SizedMember};
+use crate::flow::clustering::by_size::{BySize, SizedMember, join_part};
 use crate::flow::clustering::candidate_links::CandidateLinks;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::hot_links::HotLinks;
@@ -89,27 +89,12 @@ fn connect(
     for part in parts.chunk_by(|a, b| a.0 == b.0) {
         let root = part[0].1;
         let new = by_size(graph, hot_group, part.iter().map(|(_, node)| *node));
-        let mut part = new.clone();
-        let mut apart = Vec::new();
-        for mut other in settled {
+        settled = join_part(settled, new.clone(), |other| {
             sets.context.status.progress.check()?;
-            // Settled parts are known to be apart: what the new one is joined to is not compared again.
-            match any_link(graph, hot_links, hot_group, &new, &other)? {
-                Some(linked) => {
-                    forest.union(root, linked);
-                    // A large part takes in a small one: moving it for each member would cost the square of their number.
-                    if part.len() < other.len() {
-                        std::mem::swap(&mut part, &mut other);
-                    }
-                    part.append(other);
-                }
-                None => apart.push(other),
-            }
-        }
-        // The largest part first: most of what comes joins it at once.
-        let at = apart.iter().position(|other| other.len() < part.len()).unwrap_or(apart.len());
-        apart.insert(at, part);
-        settled = apart;
+            let linked = any_link(graph, hot_links, hot_group, &new, other)?;
+            linked.inspect(|linked| _ = forest.union(root, *linked));
+            Ok(linked.is_some())
+        })?;
     }
     // Protected ones are not linked to each other.
     for node in protected {

@@ -48,7 +48,7 @@ pub fn measure_in_parts(
         return Ok(false);
     }
     let bytes = memory.budget.whole(Share::Candidates);
-    let parts = shared(&run.parts, || CandidateParts::new(division.many, bytes, &memory.scratch));
+    let parts = shared(&run.shared.parts, || CandidateParts::new(division.many, bytes, &memory.scratch));
     let part = |candidate: &Candidate| connected.round(division, candidate);
     each_round(&candidates.borrow(), progress, part, |at, some| {
         parts.count(at, some);

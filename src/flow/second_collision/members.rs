@@ -199,19 +199,19 @@ impl Members<'_> {
     ) -> Result<Vec<HotGroup>> {
         let collided = Rc::new(RefCell::new(Collided::default()));
         let limit = self.run.documents.catalogue.doc_limit();
-        let by_fewest = shared(&self.run.by_fewest, || DocumentBits::new(limit));
+        let by_fewest = shared(&self.run.shared.by_fewest, || DocumentBits::new(limit));
         let (input, probe) = self.dataflow(worker, candidates, &collided, &by_fewest);
         let mut sending = Sending { run: self.run, worker, input, postings: Vec::new() };
         let (late, mut own) = self.send_new(&mut sending, choice)?;
         self.held = HeldSets::default();
         if self.run.sets.stored().is_some() {
             let new = OfNew {
-                all: sending.gather(&self.run.of_new, &own.all),
-                indexing: sending.gather(&self.run.indexing_new, &own.indexing),
+                all: sending.gather(&self.run.shared.of_new, &own.all),
+                indexing: sending.gather(&self.run.shared.indexing_new, &own.indexing),
             };
             self.send_stored(&mut sending, choice, &new, &mut own)?;
         }
-        let indexing = sending.gather(&self.run.indexing_often, &own.indexing_often);
+        let indexing = sending.gather(&self.run.shared.indexing_often, &own.indexing_often);
         self.send_late(&mut sending, &late, &indexing)?;
         drop(late);
         // Pairs are counted when all postings are sent.

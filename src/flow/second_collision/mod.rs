@@ -87,7 +87,7 @@ pub fn collide_again(
     // Which keys are of one content alone is only known where all are counted.
     let mut own = Members::new(run, worker.index(), &hot, matches!(shown, Shown::Containing(_)));
     drop(hot);
-    let frequencies = shared(&run.frequencies, || match shown {
+    let frequencies = shared(&run.shared.frequencies, || match shown {
         Shown::Resembling(_) => Frequencies::new(members),
         Shown::Containing(_) => Frequencies::of_all(scale.shingles, 2 * scale.bytes),
     });
@@ -194,7 +194,7 @@ fn sample(run: &RunParts, group: &[Doc]) -> Vec<Doc> {
 
 /// The members of hot groups of all workers that collide again; `own` are those of this worker, a bit each.
 fn gather_members(worker: &mut Worker, run: &RunParts, own: &[u64]) -> Arc<DocumentBits> {
-    let all = shared(&run.hot_members, || DocumentBits::new(run.documents.catalogue.doc_limit()));
+    let all = shared(&run.shared.hot_members, || DocumentBits::new(run.documents.catalogue.doc_limit()));
     gather_bits(worker, &run.context, &all, own);
     all
 }

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 
 use crate::collection::commit::changes::last_by;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Name, folder};
+use crate::collection::commit::names::{Name, folder, names_in};
 use crate::collection::commit::snapshot::{Snapshot, check_same, is_missing, missing, newest};
 use crate::error::{Error, Result};
 use crate::storage::Storage;
@@ -129,13 +129,12 @@ impl Snapshot {
     /// [`Error::Io`].
     pub fn older(&self) -> Result<Vec<u64>> {
         let storage = self.storage();
-        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
         let kept = self.manifest().first_kept()..self.manifest().commit;
-        let older = |name: &String| match Name::parse(name) {
-            Some(Name::Manifest(commit)) => Some(commit).filter(|commit| kept.contains(commit)),
+        let older = |name| match name {
+            Name::Manifest(commit) => Some(commit).filter(|commit| kept.contains(commit)),
             _ => None,
         };
-        let mut older: Vec<u64> = names.iter().filter_map(older).collect();
+        let mut older: Vec<u64> = names_in(storage)?.into_iter().filter_map(older).collect();
         older.sort_unstable();
         Ok(older)
     }

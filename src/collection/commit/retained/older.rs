@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::collection::commit::durable::bytes_of;
 use crate::collection::commit::manifest::Manifest;
-use crate::collection::commit::names::{Keeper, Name, folder};
+use crate::collection::commit::names::{Keeper, Name, names_in};
 use crate::collection::commit::snapshot::{check_same, read_if_there};
 use crate::error::{Error, Result};
 use crate::storage::Storage;
@@ -61,13 +61,12 @@ impl OlderCommits {
         storage: &dyn Storage,
         last: &Manifest,
     ) -> Result<(OlderCommits, Option<Error>)> {
-        let names = storage.names().map_err(|e| Error::io(&folder(storage), "list", e))?;
-        let older = |name: &String| match Name::parse(name) {
-            Some(Name::Manifest(commit)) => Some(commit),
+        let kept = last.first_kept()..last.commit;
+        let older = |name| match name {
+            Name::Manifest(commit) => Some(commit).filter(|commit| kept.contains(commit)),
             _ => None,
         };
-        let kept = last.first_kept()..last.commit;
-        let mut numbers: Vec<u64> = names.iter().filter_map(older).filter(|of| kept.contains(of)).collect();
+        let mut numbers: Vec<u64> = names_in(storage)?.into_iter().filter_map(older).collect();
         numbers.sort_unstable();
         let (mut read, mut damage, mut below) = (OlderCommits::default(), None, last.next_run);
         for commit in numbers.into_iter().rev() {

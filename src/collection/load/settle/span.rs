@@ -5,7 +5,7 @@ use crate::collection::load::measure::Measuring;
 use crate::components::Forest;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{BySize, SizedMember};
+use crate::flow::{BySize, HangingTogether, SizedMember, join_part};
 
 /// Members of a hot group that are known to hang together: those that are stored, and those that are new.
 #[derive(Default)]
@@ -15,9 +15,14 @@ struct SpannedPart {
     new: BySize,
 }
 
-impl SpannedPart {
-    fn len(&self) -> usize {
+impl HangingTogether for SpannedPart {
+    fn members(&self) -> usize {
         self.stored.len() + self.new.len()
+    }
+
+    fn join(&mut self, other: SpannedPart) {
+        self.stored.merge(other.stored);
+        self.new.merge(other.new);
     }
 }
 
@@ -46,10 +51,8 @@ pub(super) fn span(
             let side = if *doc < base { &mut joined.stored } else { &mut joined.new };
             side.push(SizedMember { number: *doc, order: *doc, size: measuring.size(*doc), limit: *limit });
         }
-        // Settled parts are known to be apart: what joins this one to the first is not compared with the second.
         let (stored, new) = (joined.stored.clone(), joined.new.clone());
-        let mut apart = Vec::new();
-        for mut other in settled {
+        settled = join_part(settled, joined, |other| {
             let link = match any_link(&new, &other.new, measuring)? {
                 None => match any_link(&new, &other.stored, measuring)? {
                     None => any_link(&stored, &other.new, measuring)?,
@@ -57,27 +60,10 @@ pub(super) fn span(
                 },
                 found => found,
             };
-            match link {
-                Some(link) => {
-                    forest.union(root, other.root);
-                    links.push(link);
-                    // The longer lists take in the shorter ones: of near-copies in mass each would move all before it.
-                    for (own, others) in
-                        [(&mut joined.stored, &mut other.stored), (&mut joined.new, &mut other.new)]
-                    {
-                        if own.len() < others.len() {
-                            std::mem::swap(own, others);
-                        }
-                        own.append(std::mem::take(others));
-                    }
-                }
-                None => apart.push(other),
-            }
-        }
-        let at =
-            apart.iter().position(|other: &SpannedPart| other.len() < joined.len()).unwrap_or(apart.len());
-        apart.insert(at, joined);
-        settled = apart;
+            link.inspect(|_| _ = forest.union(root, other.root));
+            links.extend(link);
+            Ok(link.is_some())
+        })?;
     }
     Ok(links)
 }
