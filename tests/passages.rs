@@ -52,17 +52,12 @@ fn pieces(text: &str, kind: &str) -> Vec<Piece> {
             at += sentence.len();
         }),
         _ => {
-            let mut open = None;
-            for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-                match (open, c.is_alphanumeric()) {
-                    (None, true) => open = Some(at),
-                    (Some(start), false) => {
-                        all.push((words(&text[start..at]), start, at));
-                        open = None;
-                    }
-                    _ => {}
-                }
-            }
+            let is_word = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
+            let begins =
+                |at: &usize| is_word(text[*at..].chars().next()) && !is_word(text[..*at].chars().next_back());
+            let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).filter(begins).collect();
+            let ends = starts.iter().skip(1).copied().chain([text.len()]);
+            all.extend(starts.iter().zip(ends).map(|(start, end)| (words(&text[*start..end]), *start, end)));
         }
     }
     all.retain(|piece| !piece.0.is_empty());
@@ -118,6 +113,11 @@ fn obvious(texts: &[String], (kind, length): (&str, usize), min_words: usize) ->
         found.cut_bytes += marks.iter().filter(|mark| **mark == 2).count() as u64;
         let left = text.bytes().zip(marks).filter(|(_, mark)| **mark != 2).map(|(byte, _)| byte);
         let left = String::from_utf8(left.collect()).expect("no character is divided");
+        let all: BTreeSet<String> = words(text).into_iter().collect();
+        assert!(
+            words(&left).iter().all(|word| all.contains(word)),
+            "two words are one: {left:?} of {text:?}"
+        );
         found.left.push(marks.contains(&2).then_some(left));
     }
     found

@@ -25,7 +25,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Measure a preset; can be repeated [default: join]
+    /// Measure a preset; can be repeated [default: the exact join at 0.8]
     #[arg(long, value_name = "NAME", value_parser = presets(), hide_possible_values = true, help_heading = "Methods")]
     pub(crate) preset: Vec<String>,
     /// Measure a TOML configuration file; can be repeated

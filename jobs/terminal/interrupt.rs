@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use alike::error::{Error, Result};
 use alike::progress::Progress;
@@ -18,6 +18,8 @@ use crate::terminal::launched;
 
 /// How long a run may take to stop by itself.
 const PATIENCE: Duration = Duration::from_millis(800);
+/// Signals within so long are one: who ends a program may tell it, and then the group of processes that it is in.
+const ONE: Duration = Duration::from_millis(250);
 /// How long what it leaves may take to be removed. What is left of it goes with the next run.
 const REMOVAL: Duration = Duration::from_millis(150);
 /// How long a process may take whose launcher is gone.
@@ -45,14 +47,15 @@ fn stop(progress: Arc<Progress>, patience: Option<Duration>) -> Result<()> {
         orphaned.stop();
         end_after(ORPHANED);
     });
-    let mut asked = false;
+    let mut asked: Option<Instant> = None;
     #[expect(clippy::exit, reason = "whoever presses Ctrl-C twice wants no more of this program")]
     let handler = move || {
         // A run may be stopping for another reason.
-        if asked {
-            process::exit(i32::from(INTERRUPTED));
+        match asked {
+            Some(first) if first.elapsed() < ONE => return,
+            Some(_) => process::exit(i32::from(INTERRUPTED)),
+            None => asked = Some(Instant::now()),
         }
-        asked = true;
         progress.stop();
         if let Some(patience) = patience {
             // Without the thread the run ends when it looks, as it mostly does long before.

@@ -47,6 +47,7 @@ impl CutRule {
             last[1] = if meet { last[1].max(next[1]) } else { last[1] };
             meet
         });
+        cut.iter_mut().for_each(|cut| *cut = apart(text, *cut));
         cut
     }
 
@@ -71,6 +72,22 @@ fn word_around(text: &str, at: usize) -> [usize; 2] {
     let bytes = |chars: &[char]| chars.iter().map(|char| char.len_utf8()).sum::<usize>();
     let is_within = !left.is_empty() && !right.is_empty() && left.len() <= WORD && right.len() <= WORD;
     if is_within { [at - bytes(&left), at + bytes(&right)] } else { [at, at] }
+}
+
+/// A cut that leaves a blank where it would make one of two words, the one before it and the one behind it.
+fn apart(text: &str, [start, end]: [u64; 2]) -> [u64; 2] {
+    let (before, cut, behind) =
+        (&text[..start as usize], &text[start as usize..end as usize], &text[end as usize..]);
+    let is_word = |char: Option<char>| char.is_some_and(|char| !char.is_whitespace());
+    if !is_word(before.chars().next_back()) || !is_word(behind.chars().next()) {
+        return [start, end];
+    }
+    let blank =
+        |char: Option<char>| char.filter(|char| char.is_whitespace()).map(|char| char.len_utf8() as u64);
+    match (blank(cut.chars().next()), blank(cut.chars().next_back())) {
+        (Some(bytes), _) => [start + bytes, end],
+        (_, bytes) => [start, end - bytes.unwrap_or(0)],
+    }
 }
 
 /// What stands between stretches of a text, before the first, and behind the last.
@@ -120,6 +137,16 @@ mod tests {
         for (_, from, to) in pieces.into_iter().filter(|(_, from, to)| to - from < rule.min_piece) {
             cut[*from..*to].fill(true);
         }
+        // Each stretch of the cut stands between two places, and leaves a blank if both are within words.
+        let is_word = |at: usize| chars.get(at).is_some_and(|(_, char)| !char.is_whitespace());
+        let all = cut.clone();
+        for from in (1..all.len()).filter(|at| all[*at] && !all[at - 1]) {
+            let to = (from..all.len()).find(|at| !all[*at]).unwrap_or(all.len());
+            if is_word(from - 1) && is_word(to) {
+                let blank = [from, to - 1].into_iter().find(|at| !is_word(*at));
+                blank.into_iter().for_each(|at| cut[at] = false);
+            }
+        }
         cut
     }
 
@@ -143,6 +170,10 @@ mod tests {
             prop_assert_eq!(got, obvious(rule, &text, &runs));
             prop_assert!(cut.windows(2).all(|pair| pair[0][1] < pair[1][0]));
             prop_assert!(cut.iter().all(|[start, end]| start < end && *end <= text.len() as u64));
+            let left: String =
+                pieces(&text, &cut).into_iter().map(|[start, end]| &text[start as usize..end as usize]).collect();
+            let words: Vec<&str> = text.split_whitespace().collect();
+            prop_assert!(left.split_whitespace().all(|word| words.contains(&word)), "{left:?}");
         }
     }
 

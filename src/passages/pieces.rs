@@ -26,6 +26,8 @@ pub(super) struct PieceCutter {
     tokenizer: Tokenizer,
     words: PlacedWords,
     runs: PieceRuns,
+    /// Runs of words of which it is not known yet where the next word begins: what they are, and where they begin.
+    open: Vec<(u64, usize)>,
 }
 
 impl PieceCutter {
@@ -36,23 +38,29 @@ impl PieceCutter {
             tokenizer: Tokenizer::new(Tokens::Words, fold, simd),
             words: PlacedWords::new(fold),
             runs: PieceRuns::new(unit.length),
+            open: Vec::new(),
         }
     }
 
-    /// Hands each run of pieces of a text to `take`: what it is, and where it stands.
+    /// Hands each run of pieces of a text to `take`: what it is, and where it stands. A piece ends where the next one begins, so that it goes
+    /// with the blanks or the line end behind it, and what stays never has two words as one.
     pub(super) fn each(&mut self, text: &str, mut take: impl FnMut(u64, Range<usize>)) {
-        let PieceCutter { unit, min_words, tokenizer, words, runs } = self;
+        let PieceCutter { unit, min_words, tokenizer, words, runs, open } = self;
         runs.clear();
         if unit.kind == PieceKind::Token {
             let mut last = 0;
-            return words.each(text, |hash, place| {
+            words.each(text, |hash, place| {
                 // What one character becomes has one place, and what stands in it cannot be told apart.
+                if place.start >= last {
+                    open.drain(..).for_each(|(identity, start)| take(identity, start..place.start));
+                }
                 last = place.end.max(last);
                 let run = runs.push(TextPiece { hash, start: place.start, words: 1 });
-                if let Some((identity, start, _)) = run.filter(|(.., words)| words >= min_words) {
-                    take(identity, start..last);
-                }
+                let run = run.filter(|(.., words)| words >= min_words);
+                open.extend(run.map(|(identity, start, _)| (identity, start)));
             });
+            open.drain(..).for_each(|(identity, start)| take(identity, start..text.len()));
+            return;
         }
         let mut piece = |place: Range<usize>| {
             let (hash, count) = identity(&text[place.clone()], tokenizer, words);
@@ -64,14 +72,13 @@ impl PieceCutter {
                 take(identity, start..place.end);
             }
         };
-        // A piece ends where the next one begins, so that it goes with its line end.
-        let mut open = None;
+        let mut before = None;
         each_start(text, unit.kind, |start| {
-            if let Some(before) = open.replace(start) {
+            if let Some(before) = before.replace(start) {
                 piece(before..start);
             }
         });
-        if let Some(last) = open {
+        if let Some(last) = before {
             piece(last..text.len());
         }
     }
@@ -248,7 +255,7 @@ mod tests {
             texts("One. Two! Is it? Yes.", "sentences:2"),
             ["One. Two!", " Two! Is it?", " Is it? Yes."]
         );
-        assert_eq!(texts("One, two - three.", "tokens:2"), ["One, two", "two - three"]);
+        assert_eq!(texts("One, two - three.", "tokens:2"), ["One, two - ", "two - three."]);
         assert_eq!(texts("a\nb\n\nc", "lines:2"), ["a\nb\n", "b\n\nc"]);
         assert!(texts("one two", "tokens:3").is_empty() && texts("", "line").is_empty());
     }

@@ -32,8 +32,9 @@ const USUAL: usize = 20_000;
 const LEAST: u64 = 2;
 /// Documents that say how many pairs there are.
 const FEW: usize = 1_000;
-/// Most pairs of a kind of shingle, about.
+/// Most pairs of a kind of shingle, about, and bytes of memory for each: it is a pair that was found, then a link of a graph.
 const MOST_PAIRS: usize = 2_000_000;
+const OF_PAIR: u64 = 256;
 
 /// What was asked for, if it can be.
 struct ThresholdGoal {
@@ -189,7 +190,8 @@ fn affordable(
         most = most.max(outcome.findings.pairs.as_ref().map_or(0, Vec::len));
     }
     // Pairs grow with the square of the documents.
-    let times = (MOST_PAIRS as f64 / most as f64).sqrt();
+    let room = machine.memory.map_or(MOST_PAIRS, |memory| MOST_PAIRS.min((memory / OF_PAIR) as usize));
+    let times = (room as f64 / most as f64).sqrt();
     Ok(((FEW as f64 * times) as usize).clamp(FEW, USUAL))
 }
 

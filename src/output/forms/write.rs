@@ -213,6 +213,11 @@ struct FormWriter<'a> {
 impl FormWriter<'_> {
     /// Writes all files, the largest first.
     fn write_all(&self, plan: &FormPlan, hands: Hands<'_>) -> Result<Written> {
+        #[cfg(feature = "parquet")]
+        let hands = match plan.files.iter().any(|file| file.way == Way::Table) {
+            true => Hands { workers: self.set.fields.room.writers_of_tables(hands.workers), ..hands },
+            false => hands,
+        };
         let effort = |file: &&OutputFile| -> u64 {
             let bytes = |at: &usize| {
                 let source = &self.set.sources[*at];

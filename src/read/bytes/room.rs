@@ -17,6 +17,13 @@ const FREE: u64 = 8;
 /// and their ids are still held then, and what was found.
 const REWRITTEN: u64 = 2;
 
+/// What a worker takes that writes a table of records: a row group, what it is encoded to, and what is read for it.
+#[cfg(feature = "parquet")]
+const TABLE: u64 = 24 << 20;
+/// Bytes that a column of a header takes, and how many times the header: its names, a row under it, and where these end; and all that
+/// again where rows are written in another form.
+const OF_COLUMN: (u64, u64) = (40, 4);
+
 /// MiB beyond which no more is advised: no cost is known that exactly.
 const MOST_ADVISED: u64 = 1 << 40;
 
@@ -84,7 +91,7 @@ impl RecordRoom {
             #[cfg(feature = "pdf")]
             let processes = ProcessRoom::new(memory, workers);
             let memory = memory.saturating_sub(windows);
-            let each = WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers;
+            let each = for_each(memory, workers);
             let (free, most) = (longest(each, cost), longest(for_one(memory, workers), cost));
             let rewritten = (each, for_one_rewritten(memory, workers));
             Arc::new(Bound {
@@ -144,6 +151,30 @@ impl RecordRoom {
             (bound.memory + bound.windows) >> 20,
             advised + bound.windows.div_ceil(1 << 20),
         )
+    }
+
+    /// How many of so many workers may write a table of records at a time, of which each holds a row group and what it is encoded to.
+    #[cfg(feature = "parquet")]
+    pub fn writers_of_tables(&self, workers: usize) -> usize {
+        let room = |bound: &Arc<Bound>| bound.memory.saturating_sub(BASE_MEMORY) / TABLE;
+        self.0.as_ref().map_or(workers, |bound| (room(bound) as usize).clamp(1, workers.max(1)))
+    }
+
+    /// Why a header of so many columns and bytes has no room, if every worker is to have its names.
+    pub(in crate::read) fn refuses_header(&self, columns: usize, bytes: usize) -> Option<String> {
+        let bound = self.0.as_ref()?;
+        let cost = columns as u64 * OF_COLUMN.0 + bytes as u64 * OF_COLUMN.1;
+        let advised =
+            || needed(cost, |memory| for_each(memory, bound.workers)) + bound.windows.div_ceil(1 << 20);
+        (cost > for_each(bound.memory, bound.workers)).then(|| {
+            format!(
+                "the header has {columns} columns, which take {} MiB of each worker and do not fit in the memory allowed, {} MiB: \
+                 allow about {} MiB with --memory",
+                (cost >> 20) + 1,
+                (bound.memory + bound.windows) >> 20,
+                advised()
+            )
+        })
     }
 
     /// Waits until one more process that reads for this one has room; `None` where none ever has.
@@ -227,6 +258,11 @@ pub(in crate::read) fn most_words(max_record_bytes: usize) -> usize {
 /// What is left of the memory when what every run needs is taken off.
 fn rest(memory: u64, workers: u64) -> u64 {
     memory.saturating_sub(BASE_MEMORY + WORKER_MEMORY * workers)
+}
+
+/// Bytes that every worker may take at a time.
+fn for_each(memory: u64, workers: u64) -> u64 {
+    WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers
 }
 
 /// Bytes that the one long record may cost.

@@ -304,6 +304,7 @@ impl Search<'_> {
                 }
             }
         }
+        FoundFile::without_links(&mut files, folder);
         useful += self.gathering.files(files)?;
         self.gathering.found.skipped.append(&mut results);
         Ok(useful)
@@ -378,6 +379,19 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("x"), folder.path().join("y/loop")).expect("linked");
         std::os::unix::fs::symlink(folder.path().join("y"), folder.path().join("x/back")).expect("linked");
         assert_eq!(names(&folder, &["y"]), ["a.jsonl", "loop/a.jsonl", "loop/b.jsonl"]);
+    }
+
+    #[test]
+    fn files_of_a_folder_have_their_own_names_and_not_those_of_links() {
+        let folder = tree(&["d/part-1.jsonl", "d/part-2.jsonl", "d/z/a.jsonl", "o/b.jsonl"]);
+        let link = |from: &str, to: &str| {
+            std::os::unix::fs::symlink(folder.path().join(to), folder.path().join(from)).expect("linked");
+        };
+        link("d/latest.jsonl", "d/part-2.jsonl");
+        link("d/b", "d/z");
+        link("d/c.jsonl", "o/b.jsonl");
+        link("d/e.jsonl", "o/b.jsonl");
+        assert_eq!(names(&folder, &["d"]), ["c.jsonl", "part-1.jsonl", "part-2.jsonl", "z/a.jsonl"]);
     }
 
     #[test]

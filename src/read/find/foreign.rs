@@ -51,6 +51,7 @@ const BZIP2: Foreign = Foreign { magic: b"BZh", name: "bzip2 within another", in
 /// All that are known, by their first bytes; some of these may be text.
 static KNOWN: &[Foreign] = &[
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
+    Foreign { magic: b"\x5d\0\0", name: "LZMA of the form before xz", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
     Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
     Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK },

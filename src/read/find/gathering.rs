@@ -76,6 +76,27 @@ impl FoundFile {
             None => FoundFile::new(path, found, keep),
         }
     }
+
+    /// Drops of the files of a folder that is walked those that links lead to and that are found without a link, too: they are called by
+    /// their own names.
+    pub(super) fn without_links(files: &mut Vec<FoundFile>, folder: &Path) {
+        let Ok(root) = fs::canonicalize(folder) else { return };
+        let without_link = |file: &FoundFile| {
+            let below = file.path.strip_prefix(folder);
+            file.canonical.as_ref().is_ok_and(|own| below.is_ok_and(|below| *own == root.join(below)))
+        };
+        let own: Vec<bool> = files.iter().map(without_link).collect();
+        if own.iter().all(|is_own| *is_own) {
+            return;
+        }
+        let named = files.iter().zip(&own).filter(|(_, is_own)| **is_own);
+        let named: HashSet<PathBuf> =
+            named.flat_map(|(file, _)| file.canonical.as_ref().ok().cloned()).collect();
+        let mut own = own.into_iter();
+        files.retain(|file| {
+            own.next() == Some(true) || !file.canonical.as_ref().is_ok_and(|of| named.contains(of))
+        });
+    }
 }
 
 /// What was found so far.

@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::row_parser::RowParser;
+use super::row_parser::{ColumnNames, RowParser};
 use super::row_splitter::header;
 use crate::error::Result;
-use crate::limits::MAX_VALUE_BYTES;
 use crate::read::codec::Describer;
 use crate::read::field::Fields;
 use crate::read::format::Delimiter;
@@ -17,8 +16,8 @@ use crate::read::source::Source;
 pub(super) struct RowDescriber {
     delimiter: Delimiter,
     fields: Fields,
-    /// What reads rows under the present header, that header, and its names, of which no two are the same.
-    rows: Option<(RowParser, String, Vec<String>)>,
+    /// What reads rows under the present header, that header, and the names that columns have in place of their own.
+    rows: Option<(RowParser, String, HashMap<usize, String>)>,
 }
 
 impl RowDescriber {
@@ -29,53 +28,54 @@ impl RowDescriber {
 
 impl Describer for RowDescriber {
     fn describe(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&str, &str)) {
-        let (parser, _, names) = match &mut self.rows {
+        let (parser, _, renamed) = match &mut self.rows {
             Some(rows) if rows.1 == record.header => rows,
             rows => {
                 let parser = RowParser::new(self.delimiter, record.header, &self.fields);
-                let names = apart(parser.columns());
-                rows.insert((parser, record.header.to_owned(), names))
+                let renamed = apart(parser.columns());
+                rows.insert((parser, record.header.to_owned(), renamed))
             }
         };
         // It was a row of that many fields when it was read.
         let Ok(row) = std::str::from_utf8(record.raw) else { return };
         let fields = parser.decode(row);
-        for (at, name) in names.iter().take(fields).enumerate() {
-            each(name, parser.field(at));
+        for (at, name) in parser.columns().iter().take(fields).enumerate() {
+            each(renamed.get(&at).map_or(name, String::as_str), parser.field(at));
         }
     }
 }
 
-/// Names of which no two are the same: of equal ones the last stays, as it is the one that counts, and a number is put behind
-/// the others.
-fn apart(columns: &[String]) -> Vec<String> {
-    let mut taken: HashSet<String> = columns.iter().cloned().collect();
-    // Where each stands last, and the number that the next other one may get.
-    let mut last: HashMap<&str, (usize, usize)> =
-        columns.iter().enumerate().map(|(at, name)| (name.as_str(), (at, 1))).collect();
-    let mut name = |(at, name): (usize, &String)| {
-        let Some((_, next)) = last.get_mut(name.as_str()).filter(|(last, _)| *last != at) else {
-            return name.clone();
-        };
+/// Other names for columns of which another one has the name: of equal ones the last stays, as it is the one that counts, and a number
+/// is put behind the others.
+fn apart(columns: &ColumnNames) -> HashMap<usize, String> {
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_unstable_by_key(|at| (columns.get(*at), *at));
+    let of_one_name = order.chunk_by(|a, b| columns.get(*a) == columns.get(*b));
+    let mut others: Vec<usize> = of_one_name.flat_map(|same| &same[..same.len() - 1]).copied().collect();
+    others.sort_unstable();
+    let is_taken = |name: &str| order.binary_search_by_key(&name, |at| columns.get(*at)).is_ok();
+    let (mut given, mut next) = (HashSet::new(), HashMap::new());
+    let mut numbered = |name: &str| {
+        let next: &mut usize = next.entry(name.to_owned()).or_insert(1);
         loop {
             let numbered = format!("{name}.{next}");
             *next += 1;
-            if taken.insert(numbered.clone()) {
+            if !is_taken(&numbered) && given.insert(numbered.clone()) {
                 return numbered;
             }
         }
     };
-    columns.iter().enumerate().map(&mut name).collect()
+    others.into_iter().map(|at| (at, numbered(columns.get(at)))).collect()
 }
 
 /// The names of the columns of a source; none if it has no header.
 pub(in crate::read::formats) fn column_names(source: &Source, delimiter: Delimiter) -> Vec<String> {
     let names = |header: String| -> Result<Vec<String>> {
         let fields = Fields::of(&Input::default())?;
-        Ok(RowParser::new(delimiter, &header, &fields).columns().to_vec())
+        Ok(RowParser::new(delimiter, &header, &fields).columns().iter().map(str::to_owned).collect())
     };
     // A file without a header that can be read is refused when it is read.
-    let header = header(source, delimiter, MAX_VALUE_BYTES).ok().flatten();
+    let header = header(source, delimiter, Input::default().max_record_bytes).ok().flatten();
     header.and_then(|header| names(header).ok()).unwrap_or_default()
 }
 
@@ -85,7 +85,13 @@ mod tests {
 
     #[test]
     fn of_equal_names_the_last_stays() {
-        let names = |columns: &[&str]| apart(&columns.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let names = |columns: &[&str]| -> Vec<String> {
+            let fields = Fields::of(&Input::default()).expect("fields");
+            let parser = RowParser::new(Delimiter::COMMA, &columns.join(","), &fields);
+            let mut renamed = apart(parser.columns());
+            let named = |(at, name): (usize, &str)| renamed.remove(&at).unwrap_or_else(|| name.to_owned());
+            parser.columns().iter().enumerate().map(named).collect()
+        };
         assert_eq!(names(&["id", "text", "b"]), ["id", "text", "b"]);
         assert_eq!(names(&["a", "a", "a.1", "", "a", ""]), ["a.2", "a.3", "a.1", ".1", "a", ""]);
     }

@@ -1,11 +1,11 @@
 //! Rows of CSV to records.
 
-use crate::limits::sized;
 use std::borrow::Cow;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::document::Position;
+use crate::limits::sized;
 use crate::read::codec::Parser;
 use crate::read::date::{Day, day};
 use crate::read::field::{FieldPath, Fields, OBSERVED_FIELDS};
@@ -15,11 +15,34 @@ use crate::read::record::{Record, Refusal, SHOWN_KEYS, Value, observe, utf8};
 /// Space for decoded rows that is kept from row to row.
 const KEPT: usize = sized(8 << 20, 64);
 
+/// The names of columns, one behind the other: of many columns each has few bytes.
+pub(super) struct ColumnNames {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl ColumnNames {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The name of a column.
+    pub(super) fn get(&self, at: usize) -> &str {
+        &self.text[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
+    }
+
+    /// All names.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
+        (0..self.len()).map(|at| self.get(at))
+    }
+}
+
 /// Makes records of rows.
 pub(super) struct RowParser {
     /// The header row as it stands in the file, without a byte order mark.
     header: String,
-    columns: Vec<String>,
+    columns: ColumnNames,
     text: Result<usize, Refusal>,
     id: Option<usize>,
     value: Option<usize>,
@@ -40,7 +63,7 @@ impl RowParser {
         let reader = ReaderBuilder::new().delimiter(delimiter.byte()).build();
         let mut parser = RowParser {
             header: header.to_owned(),
-            columns: Vec::new(),
+            columns: ColumnNames { text: String::new(), ends: Vec::new() },
             text: Ok(0),
             id: None,
             value: None,
@@ -54,23 +77,25 @@ impl RowParser {
             ends: vec![0; 16],
         };
         let count = parser.decode(header.trim_start_matches('\u{feff}'));
-        parser.columns = (0..count).map(|at| parser.field(at).to_owned()).collect();
+        let names = &parser.decoded[..count.checked_sub(1).map_or(0, |last| parser.ends[last])];
+        let text = String::from_utf8_lossy(names).into_owned();
+        parser.columns = ColumnNames { text, ends: parser.ends[..count].to_vec() };
         // Of columns of one name the last counts, as of equal keys in JSON.
         let column = |name: &str| parser.columns.iter().rposition(|column| column == name);
         let wanted = |path: Option<&FieldPath>| path.and_then(|path| column(path.as_str()));
         let (id, value) = (column(fields.id.as_str()), wanted(fields.value.as_ref()));
         let [within, date, op] = [&fields.within, &fields.date, &fields.op].map(|path| wanted(path.as_ref()));
         let observed = fields.observed().map(wanted);
-        let shown = &parser.columns[..count.min(SHOWN_KEYS)];
+        let shown: Vec<&str> = parser.columns.iter().take(SHOWN_KEYS).collect();
         let more = count - shown.len();
         let text = fields.text.as_str();
-        let text = column(text).ok_or_else(|| Refusal::no_column(text, shown, more));
-        let no_id = fields.needs_id().then(|| Refusal::no_id(fields.id.as_str(), shown, more));
+        let text = column(text).ok_or_else(|| Refusal::no_column(text, &shown, more));
+        let no_id = fields.needs_id().then(|| Refusal::no_id(fields.id.as_str(), &shown, more));
         RowParser { text, id, value, within, date, observed, op, no_id, ..parser }
     }
 
     /// The names of the columns.
-    pub(super) fn columns(&self) -> &[String] {
+    pub(super) fn columns(&self) -> &ColumnNames {
         &self.columns
     }
 

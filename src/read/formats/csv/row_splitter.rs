@@ -1,11 +1,13 @@
 //! The bytes of a unit divided into rows.
 
-use crate::limits::sized;
 use std::io;
 use std::sync::Arc;
 
+use memchr::memchr_iter;
+
 use super::row_ends::{RowEnds, RowState};
 use super::row_parser::RowParser;
+use crate::limits::sized;
 use crate::read::BOM;
 use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Parser};
@@ -100,6 +102,9 @@ impl RowSplitter {
         };
         let (position, number) = (self.numbers.position(offset), self.numbers.next());
         let Some(parser) = &mut self.parser else {
+            if let Some(why) = self.has_no_room(raw) {
+                return self.no_header(offset, &why, sink);
+            }
             self.parser = Some(RowParser::new(self.delimiter, raw, &self.fields));
             self.numbers.count = number;
             return true;
@@ -118,6 +123,13 @@ impl RowSplitter {
         true
     }
 
+    /// Why the names of a header have no room.
+    fn has_no_room(&self, header: &str) -> Option<String> {
+        // Delimiters within quotes are taken for others: what is in quotes is longer than what is not.
+        let columns = memchr_iter(self.delimiter.byte(), header.as_bytes()).count() + 1;
+        self.fields.room.refuses_header(columns, header.len())
+    }
+
     /// Refuses the file: without its header no row of it can be read.
     fn no_header(&mut self, offset: u64, why: &str, sink: &mut dyn Sink) -> bool {
         self.numbers.refuse(offset, Refusal::Unreadable(why.to_owned()), sink);
@@ -129,6 +141,7 @@ impl Splitter for RowSplitter {
     fn begin(&mut self, source: &Source, unit: &Unit) -> io::Result<u64> {
         if unit.start > 0 {
             let header = header(source, self.delimiter, self.numbers.longest())?;
+            let header = header.filter(|header| self.has_no_room(header).is_none());
             self.parser = header.map(|header| RowParser::new(self.delimiter, &header, &self.fields));
             self.headless = self.parser.is_none();
         }
