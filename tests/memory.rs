@@ -48,6 +48,50 @@ fn advised(ran: &Ran) -> u64 {
     advice.split(' ').next().unwrap().parse().unwrap()
 }
 
+/// What decodes for each worker, and what writes tables, is within what a worker has, or takes turns. The bound is that of records of usual
+/// length.
+#[test]
+fn many_workers_keep_to_the_memory_as_they_unpack_and_write_tables() {
+    let dir = Dir::new();
+    let lines = records(800, 3400);
+    for at in 0..8 {
+        dir.write(&format!("plain/{at}.jsonl"), &lines);
+        dir.write(&format!("gzip/{at}.jsonl.gz"), gzip(lines.as_bytes(), 1 << 20));
+    }
+    let forms = if cfg!(feature = "parquet") { &["jsonl", "parquet"][..] } else { &["jsonl"] };
+    for input in ["plain", "gzip"] {
+        for form in forms {
+            let what = format!("{input} to {form}");
+            let flags = format!("{input} -w 8 --memory 92M --to {form}");
+            let peak =
+                dir.output(&flags, &what.replace(' ', "-")).summary["peak_memory_bytes"].as_u64().unwrap();
+            assert!(peak <= 92 * MIB, "{what}: {} MiB", peak / MIB);
+        }
+    }
+}
+
+/// A table takes something for each of its columns, however short its rows are.
+#[test]
+fn tables_of_many_columns_keep_to_the_memory_or_say_what_would_do() {
+    let dir = Dir::new();
+    let table =
+        |columns: usize| format!("id,text{}\n1,a b c{}\n", ",k".repeat(columns), ",1".repeat(columns));
+    dir.write("few.csv", table(100_000));
+    dir.write("many.csv", table(1_000_000));
+    for flags in ["", "--annotate", "--to jsonl"] {
+        let name = if flags.is_empty() { "plain" } else { &flags[2..] };
+        let output = dir.output(&format!("few.csv -w 1 --memory 36M {flags}"), name);
+        let peak = output.summary["peak_memory_bytes"].as_u64().unwrap();
+        assert!(peak <= (36 + 32) * MIB, "{flags}: {} MiB", peak / MIB);
+    }
+    let refused = dir.alike("dedup many.csv --out many -w 1 --memory 36M", None);
+    let advised = advised(&refused);
+    assert!(refused.stderr.contains("the header has 1000002 columns"), "{}", refused.stderr);
+    let flags = format!("many.csv -w 1 --memory {advised}M --annotate");
+    let peak = dir.output(&flags, "advised").summary["peak_memory_bytes"].as_u64().unwrap();
+    within(peak, advised * MIB, "what is advised");
+}
+
 #[test]
 fn long_records_keep_to_the_memory_and_change_nothing() {
     let dir = Dir::new();
