@@ -13,7 +13,7 @@ use crate::limits::sized;
 use crate::read::source::Source;
 
 /// Bytes that are handed on at a time. So what is decoded ahead stays in a cache, and many workers have little of it.
-const BLOCK: usize = sized(256 << 10, 1 << 10);
+const BLOCK: usize = sized(128 << 10, 1 << 10);
 /// Blocks decoded ahead.
 const AHEAD: usize = 4;
 

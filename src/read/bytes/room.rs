@@ -19,10 +19,10 @@ const REWRITTEN: u64 = 2;
 
 /// What a worker takes that writes a table of records: a row group, what it is encoded to, and what is read for it.
 #[cfg(feature = "parquet")]
-const TABLE: u64 = 24 << 20;
+const TABLE: u64 = 28 << 20;
 /// Bytes that a column of a header takes, and how many times the header: its names, a row under it, and where these end; and all that
 /// again where rows are written in another form.
-const OF_COLUMN: (u64, u64) = (40, 4);
+const OF_COLUMN: (u64, u64) = (32, 3);
 
 /// MiB beyond which no more is advised: no cost is known that exactly.
 const MOST_ADVISED: u64 = 1 << 40;
@@ -165,8 +165,8 @@ impl RecordRoom {
         let bound = self.0.as_ref()?;
         let cost = columns as u64 * OF_COLUMN.0 + bytes as u64 * OF_COLUMN.1;
         let advised =
-            || needed(cost, |memory| for_each(memory, bound.workers)) + bound.windows.div_ceil(1 << 20);
-        (cost > for_each(bound.memory, bound.workers)).then(|| {
+            || needed(cost, |memory| for_header(memory, bound.workers)) + bound.windows.div_ceil(1 << 20);
+        (cost > for_header(bound.memory, bound.workers)).then(|| {
             format!(
                 "the header has {columns} columns, which take {} MiB of each worker and do not fit in the memory allowed, {} MiB: \
                  allow about {} MiB with --memory",
@@ -263,6 +263,11 @@ fn rest(memory: u64, workers: u64) -> u64 {
 /// Bytes that every worker may take at a time.
 fn for_each(memory: u64, workers: u64) -> u64 {
     WORKER_MEMORY + rest(memory, workers) / PART / FREE / workers
+}
+
+/// Bytes that every worker may take for the names of columns.
+fn for_header(memory: u64, workers: u64) -> u64 {
+    WORKER_MEMORY + rest(memory, workers) / PART / workers
 }
 
 /// Bytes that the one long record may cost.

@@ -13,6 +13,7 @@ use super::member::PackedMember;
 use crate::limits::sized;
 use crate::read::format::Format;
 use crate::read::source::Source;
+use crate::system_memory::reserve_apart;
 
 /// Most bytes that a member is decompressed to before any of it is handed on: so much of a damaged one can be passed over.
 const MOST_AHEAD: usize = sized(2 << 20, 300);
@@ -287,6 +288,10 @@ impl<R: Read + Seek> Read for GzipMembers<R> {
 fn unpack_ahead(decoder: &mut impl Read, out: &mut Vec<u8>) -> io::Result<bool> {
     while out.len() < MOST_AHEAD {
         let before = out.len();
+        if before >= 4 * OUTPUT {
+            // Of a long member it goes back to the system when the member is handed on.
+            reserve_apart(out, MOST_AHEAD + OUTPUT - before);
+        }
         out.resize(before + OUTPUT, 0);
         let read = decoder.read(&mut out[before..]);
         out.truncate(before + *read.as_ref().unwrap_or(&0));
