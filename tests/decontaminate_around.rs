@@ -91,7 +91,15 @@ impl Plain {
             return String::new();
         }
         pieces.retain(|piece| piece.len() >= self.min_piece);
-        pieces.concat()
+        // Two words stay two.
+        let joined = |left: String, piece: String| match left.is_empty()
+            || left.ends_with(' ')
+            || piece.starts_with(' ')
+        {
+            true => left + &piece,
+            false => left + " " + &piece,
+        };
+        pieces.into_iter().fold(String::new(), joined)
     }
 }
 

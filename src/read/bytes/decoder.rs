@@ -12,10 +12,10 @@ use super::open::open_counted;
 use crate::limits::sized;
 use crate::read::source::Source;
 
-/// Bytes that are handed on at a time. So what is decoded ahead stays in a cache, and many workers have little of it.
-const BLOCK: usize = sized(128 << 10, 1 << 10);
-/// Blocks decoded ahead.
-const AHEAD: usize = 4;
+/// Bytes that are handed on at a time: enough that waking a thread for them costs little.
+const BLOCK: usize = sized(512 << 10, 1 << 10);
+/// Blocks decoded ahead, beside the one that is filled and the one that is read. Each worker may have so many.
+const AHEAD: usize = 2;
 
 /// Why no more bytes come.
 #[derive(Debug)]
