@@ -11,10 +11,13 @@ use std::time::SystemTime;
 
 use super::format::{Compression, Format};
 use crate::error::{Error, Result};
+use crate::limits::sized;
 use crate::remote::{ObjectState, ObjectUrl, StopFlag};
 
 /// Largest window that any file may ask for: what `zstd --long=31` writes.
 pub(super) const MOST_WINDOW: u64 = 1 << 31;
+/// Most bytes that are decompressed ahead of whoever reads a file.
+pub(super) const DECODED_AHEAD: usize = sized(6 << 20, 6 << 10);
 
 /// One input file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -35,6 +38,8 @@ pub struct Source {
     pub window: u64,
     /// Bytes of the largest window that any of its frames may take.
     pub most_window: u64,
+    /// Bytes that are decompressed ahead of whoever reads it.
+    pub(crate) decoded_ahead: usize,
     /// Whether the file is meant to outlast the run; what was made a file for one run only, as standard input is, is not.
     pub lasting: bool,
     /// Its documents are kept rather than like ones of sources with a greater number.
@@ -145,6 +150,7 @@ impl Source {
             bytes,
             window: 0,
             most_window: MOST_WINDOW,
+            decoded_ahead: DECODED_AHEAD,
             lasting: true,
             preference: 0,
             cuts: Cuts::default(),

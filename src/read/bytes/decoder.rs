@@ -9,13 +9,12 @@ use std::thread::{self, JoinHandle};
 
 use super::members::{Damage, PassedOver};
 use super::open::open_counted;
-use crate::limits::sized;
 use crate::read::source::Source;
 
-/// Bytes that are handed on at a time: enough that waking a thread for them costs little.
-const BLOCK: usize = sized(512 << 10, 1 << 10);
-/// Blocks decoded ahead, beside the one that is filled and the one that is read. Each worker may have so many.
-const AHEAD: usize = 2;
+/// Blocks decoded ahead.
+const AHEAD: usize = 4;
+/// Blocks that there are: those, the one that is filled, and the one that is read.
+const BLOCKS: usize = AHEAD + 2;
 
 /// Why no more bytes come.
 #[derive(Debug)]
@@ -47,15 +46,19 @@ impl Decoder {
     pub(in crate::read) fn open(source: &Source, damage: Damage) -> io::Result<Decoder> {
         let consumed = Arc::new(AtomicU64::new(0));
         let input = open_counted(source, Arc::clone(&consumed), damage)?;
-        Decoder::spawn(input, consumed)
+        Decoder::spawn(input, consumed, source.decoded_ahead / BLOCKS)
     }
 
-    fn spawn(input: impl Read + Send + 'static, consumed: Arc<AtomicU64>) -> io::Result<Decoder> {
+    fn spawn(
+        input: impl Read + Send + 'static,
+        consumed: Arc<AtomicU64>,
+        block: usize,
+    ) -> io::Result<Decoder> {
         let (to, blocks) = sync_channel(AHEAD);
         let (spent, recycled) = channel();
         let thread = thread::Builder::new()
             .name("alike-decode".into())
-            .spawn(move || decode(input, &to, &recycled))?;
+            .spawn(move || decode(input, &to, &recycled, block))?;
         let blocks = Some(blocks);
         Ok(Decoder { blocks, spent, thread: Some(thread), consumed, block: Vec::new(), taken: 0 })
     }
@@ -110,10 +113,15 @@ fn message(panic: &(dyn Any + Send)) -> String {
 }
 
 /// What the thread does: fills blocks and sends them until the end, an error, or nobody listens.
-fn decode(mut input: impl Read, to: &SyncSender<io::Result<Vec<u8>>>, recycled: &Receiver<Vec<u8>>) {
+fn decode(
+    mut input: impl Read,
+    to: &SyncSender<io::Result<Vec<u8>>>,
+    recycled: &Receiver<Vec<u8>>,
+    bytes: usize,
+) {
     loop {
         let mut block = recycled.try_recv().unwrap_or_default();
-        block.resize(BLOCK, 0);
+        block.resize(bytes, 0);
         let (filled, outcome) = fill(&mut input, &mut block);
         block.truncate(filled);
         if filled > 0 && to.send(Ok(block)).is_err() {
@@ -151,6 +159,8 @@ fn fill(input: &mut impl Read, block: &mut [u8]) -> (usize, io::Result<bool>) {
 mod tests {
     use super::*;
 
+    const BLOCK: usize = 1 << 12;
+
     fn drain(decoder: &mut Decoder, step: usize) -> (u64, Result<usize, ReadFault>) {
         let (mut into, mut total) = (vec![0; step], 0);
         loop {
@@ -164,7 +174,7 @@ mod tests {
     #[test]
     fn hands_on_everything_and_then_the_end() {
         let bytes = 10 * BLOCK as u64 + 17;
-        let mut decoder = Decoder::spawn(io::repeat(1).take(bytes), Arc::default()).expect("a thread");
+        let mut decoder = Decoder::spawn(io::repeat(1).take(bytes), Arc::default(), BLOCK).expect("a thread");
         assert!(matches!(drain(&mut decoder, 12345), (total, Ok(0)) if total == bytes));
         assert!(matches!(decoder.read(&mut [0; 8]), Ok(0)));
     }
@@ -180,7 +190,8 @@ mod tests {
                 Ok(into.len())
             }
         }
-        let mut decoder = Decoder::spawn(Endless(Arc::clone(&alive)), Arc::default()).expect("a thread");
+        let mut decoder =
+            Decoder::spawn(Endless(Arc::clone(&alive)), Arc::default(), BLOCK).expect("a thread");
         assert!(matches!(decoder.read(&mut [0; 8]), Ok(8)));
         drop(decoder);
         assert_eq!(Arc::strong_count(&alive), 1);
@@ -196,9 +207,9 @@ mod tests {
             }
         }
         let data = || io::repeat(1).take(100);
-        let mut decoder = Decoder::spawn(data().chain(Fails(true)), Arc::default()).expect("a thread");
+        let mut decoder = Decoder::spawn(data().chain(Fails(true)), Arc::default(), BLOCK).expect("a thread");
         assert!(matches!(drain(&mut decoder, 64), (100, Err(ReadFault::Io(_)))));
-        let mut decoder = Decoder::spawn(Fails(false), Arc::default()).expect("a thread");
+        let mut decoder = Decoder::spawn(Fails(false), Arc::default(), BLOCK).expect("a thread");
         let (total, end) = drain(&mut decoder, 64);
         assert!(
             matches!(&end, Err(ReadFault::Panic(what)) if what.contains("as intended")),

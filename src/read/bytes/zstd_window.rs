@@ -5,10 +5,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 #[cfg(feature = "pdf")]
 use super::process_room::{memory_of, processes};
 use crate::error::{Error, Result};
-use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY};
+use crate::limits::{BASE_MEMORY, BEYOND_MEMORY, WORKER_MEMORY, sized};
 #[cfg(feature = "pdf")]
 use crate::read::format::Format;
-use crate::read::source::{MOST_WINDOW, Source};
+use crate::read::source::{DECODED_AHEAD, MOST_WINDOW, Source};
 
 /// Windows that files ask for as a rule, and that a worker has room for.
 const USUAL: u64 = 2 << 20;
@@ -16,6 +16,9 @@ const USUAL: u64 = 2 << 20;
 const LATER: u64 = 8 << 20;
 /// What such a frame may ask for where there is much memory: what zstd writes without being told how much to look back.
 const MOST_LATER: u64 = 128 << 20;
+
+/// Least bytes that are decompressed ahead, whatever the memory, and the part of what a worker has of the shares that they may be.
+const AHEAD: (u64, u64) = sized((1 << 20, 8), (1 << 10, 8));
 
 /// The magic number of a frame, and that of a frame to skip, whose last four bits may be any.
 const MAGIC: u32 = 0xfd2f_b528;
@@ -113,7 +116,11 @@ pub fn admit_windows(sources: &mut [Source], memory: Option<u64>, workers: usize
     // What other frames ask for is not known before they are read, so room for it is taken off, too.
     let later = (half.saturating_sub(all) / (4 * workers as u64)).clamp(LATER, MOST_LATER);
     let has_windows = sources.iter().any(|source| source.window > 0);
-    sources.iter_mut().for_each(|source| source.most_window = source.window.max(later));
+    let rest = memory.saturating_sub(base) / workers as u64;
+    let ahead = (rest / AHEAD.1).clamp(AHEAD.0, DECODED_AHEAD as u64) as usize;
+    for source in sources.iter_mut() {
+        (source.most_window, source.decoded_ahead) = (source.window.max(later), ahead);
+    }
     let kept = if has_windows { workers as u64 * (later - LATER) } else { 0 };
     Ok((all + kept).min(half) + processes)
 }
