@@ -122,6 +122,13 @@ fn rows(s: &Summary) -> Vec<(&'static str, String)> {
     if let Some(form) = s.form {
         rows.push(("form", form.to_string()));
     }
+    rows.extend(spent(s));
+    rows
+}
+
+/// What it took.
+fn spent(s: &Summary) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
     if let Some(peak) = s.peak_memory_bytes {
         let limit = s.memory_limit_bytes.map_or(String::new(), |l| format!(", limit {}", size(l)));
         rows.push(("memory", format!("{} at most{limit}", size(peak))));
@@ -209,6 +216,21 @@ pub fn warnings(s: &Summary, out: Option<&Path>) -> Vec<String> {
             "{texts} with too few terms for the method: compared with equal texts only{named}"
         ));
     }
+    warnings.extend(missing(s));
+    for skipped in s.skipped.iter().take(NAMED) {
+        warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
+    }
+    if s.skipped.len() > NAMED {
+        let more = (s.skipped.len() - NAMED) as u64;
+        let place = if out.is_some() { "; see summary.json" } else { "" };
+        warnings.push(format!("{} skipped{place}", counted(more, "more file")));
+    }
+    warnings
+}
+
+/// What documents lack that others have, a line each.
+fn missing(s: &Summary) -> Vec<String> {
+    let mut warnings = Vec::new();
     if s.missing_date > 0 {
         let documents = counted(s.missing_date, "document");
         let named = examples(&s.first_missing_date, s.missing_date);
@@ -246,14 +268,6 @@ pub fn warnings(s: &Summary, out: Option<&Path>) -> Vec<String> {
         warnings.push(format!(
             "{documents} without a number or a string in the field {field}: compared only with documents that have none"
         ));
-    }
-    for skipped in s.skipped.iter().take(NAMED) {
-        warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
-    }
-    if s.skipped.len() > NAMED {
-        let more = (s.skipped.len() - NAMED) as u64;
-        let place = if out.is_some() { "; see summary.json" } else { "" };
-        warnings.push(format!("{} skipped{place}", counted(more, "more file")));
     }
     warnings
 }

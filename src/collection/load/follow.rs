@@ -39,20 +39,78 @@ pub fn follow(
     peers: &Arc<Peers>,
     progress: &Arc<Progress>,
 ) -> Result<()> {
-    let (mut sources, mut at): (Vec<Source>, Option<Snapshot>) = Default::default();
-    let mut left_out = LeftOutPositions::default();
-    // Whether it is done, or did not fit in process 0, shows in what that wants next.
-    let mut done: Option<EpochDone> = None;
-    // It stays what it is, and may have to be asked for.
-    let mut frozen_tables: Option<Arc<FrozenTables>> = None;
-    let mut earlier: Option<EarlierEpochs> = None;
-    loop {
-        let command = peers.receive()?;
-        let over = match &command {
-            LeaderCommand::Epoch(epoch) => {
-                done.take_if(|done: &mut EpochDone| (done.load, done.epoch) != epoch.at)
+    let follower = Follower {
+        storage,
+        resources,
+        peers,
+        progress,
+        sources: Vec::new(),
+        left_out: LeftOutPositions::default(),
+        at: None,
+        done: None,
+        frozen_tables: None,
+        earlier: None,
+    };
+    follower.follow()
+}
+
+/// A process that takes part.
+struct Follower<'a> {
+    storage: &'a dyn Fn() -> Result<Arc<dyn Storage>>,
+    resources: &'a Resources,
+    peers: &'a Arc<Peers>,
+    progress: &'a Arc<Progress>,
+    /// What is loaded, and which records of it are left out.
+    sources: Vec<Source>,
+    left_out: LeftOutPositions,
+    /// The state after the last epoch.
+    at: Option<Snapshot>,
+    /// What the last epoch came to. Whether it is done, or did not fit in process 0, shows in what that wants next.
+    done: Option<EpochDone>,
+    /// They stay what they are, and may have to be asked for.
+    frozen_tables: Option<Arc<FrozenTables>>,
+    earlier: Option<EarlierEpochs>,
+}
+
+impl Follower<'_> {
+    fn follow(mut self) -> Result<()> {
+        let (peers, progress) = (self.peers, self.progress);
+        loop {
+            let command = peers.receive()?;
+            self.tell_done(&command);
+            match command {
+                LeaderCommand::LeaveOut(command) => {
+                    follow_left_out(*command, self.storage, self.resources, peers, progress)?;
+                }
+                LeaderCommand::Inputs(inputs) => {
+                    (self.sources, self.left_out) = (inputs, LeftOutPositions::default());
+                }
+                LeaderCommand::LeftOut(some) => self.left_out.extend(&some),
+                LeaderCommand::Epoch(epoch) => self.epoch(&epoch)?,
+                LeaderCommand::Contract => assist_contraction(peers, self.resources.workers, progress)?,
+                LeaderCommand::RemoveUnnamed(keep) => {
+                    let own = follower_storage(keep.collection, peers, self.storage)?;
+                    let unnamed = keep.unnamed(&*own)?;
+                    peers.gather(&())?;
+                    let () = peers.receive()?;
+                    keep.remove(&*own, unnamed)?;
+                    peers.gather(&())?;
+                }
+                LeaderCommand::Merge(merging) => {
+                    progress.enter(Stage::Write, merging.bytes(peers.mesh().process()));
+                    let own = follower_storage(merging.manifest.collection, peers, self.storage)?;
+                    merging.follow(&own, peers, progress)?;
+                }
+                LeaderCommand::End => return Ok(()),
             }
-            LeaderCommand::End => done.take(),
+        }
+    }
+
+    /// Tells what the last epoch came to, if process 0 goes on behind it.
+    fn tell_done(&mut self, command: &LeaderCommand) {
+        let over = match command {
+            LeaderCommand::Epoch(epoch) => self.done.take_if(|done| (done.load, done.epoch) != epoch.at),
+            LeaderCommand::End => self.done.take(),
             LeaderCommand::LeaveOut(_)
             | LeaderCommand::Inputs(_)
             | LeaderCommand::LeftOut(_)
@@ -60,59 +118,40 @@ pub fn follow(
             | LeaderCommand::RemoveUnnamed(_)
             | LeaderCommand::Merge(_) => None,
         };
-        over.into_iter().for_each(|done| tell(progress, done));
-        match command {
-            LeaderCommand::LeaveOut(command) => {
-                follow_left_out(*command, storage, resources, peers, progress)?;
+        over.into_iter().for_each(|done| tell(self.progress, done));
+    }
+
+    fn epoch(&mut self, epoch: &EpochCommand) -> Result<()> {
+        let Follower { resources, peers, progress, .. } = *self;
+        // Process 0 may only just have made the folder.
+        let ahead = match self.at.take() {
+            Some(before) => before.advance(epoch.ahead.clone())?,
+            None => {
+                let storage = follower_storage(epoch.ahead.collection, peers, self.storage)?;
+                Snapshot::ahead_of(&storage, epoch.ahead.clone())?
             }
-            LeaderCommand::Inputs(inputs) => (sources, left_out) = (inputs, LeftOutPositions::default()),
-            LeaderCommand::LeftOut(some) => left_out.extend(&some),
-            LeaderCommand::Epoch(epoch) => {
-                // Process 0 may only just have made the folder.
-                let ahead = match at.take() {
-                    Some(before) => before.advance(epoch.ahead.clone())?,
-                    None => {
-                        let storage = follower_storage(epoch.ahead.collection, peers, storage)?;
-                        Snapshot::ahead_of(&storage, epoch.ahead.clone())?
-                    }
-                };
-                let before = mark(progress, Some(peers));
-                if epoch.frozen && frozen_tables.is_none() {
-                    frozen_tables = frozen(&ahead.tables())?;
-                }
-                let known = (&*sources, &left_out, frozen_tables.clone());
-                let earlier = earlier.get_or_insert_with(|| match epoch.at.1 {
-                    1 => EarlierEpochs::none(epoch.runs_before, resources.memory.unwrap_or(u64::MAX) / 10),
-                    _ => EarlierEpochs::unknown(epoch.runs_before),
-                });
-                let means = beside(resources.clone(), &left_out)?;
-                match take_part(&ahead, (&epoch, earlier), known, &means, peers, progress) {
-                    Ok(()) => {
-                        let last = epoch.part.extent.to.0 as usize >= sources.len();
-                        done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
-                    }
-                    // Process 0 tries it again with less.
-                    Err(Error::Limit(_)) => done = None,
-                    Err(error) => return Err(error),
-                }
-                at = Some(ahead);
-            }
-            LeaderCommand::Contract => assist_contraction(peers, resources.workers, progress)?,
-            LeaderCommand::RemoveUnnamed(keep) => {
-                let own = follower_storage(keep.collection, peers, storage)?;
-                let unnamed = keep.unnamed(&*own)?;
-                peers.gather(&())?;
-                let () = peers.receive()?;
-                keep.remove(&*own, unnamed)?;
-                peers.gather(&())?;
-            }
-            LeaderCommand::Merge(merging) => {
-                progress.enter(Stage::Write, merging.bytes(peers.mesh().process()));
-                let own = follower_storage(merging.manifest.collection, peers, storage)?;
-                merging.follow(&own, peers, progress)?;
-            }
-            LeaderCommand::End => return Ok(()),
+        };
+        let before = mark(progress, Some(peers));
+        if epoch.frozen && self.frozen_tables.is_none() {
+            self.frozen_tables = frozen(&ahead.tables())?;
         }
+        let known = (&*self.sources, &self.left_out, self.frozen_tables.clone());
+        let earlier = self.earlier.get_or_insert_with(|| match epoch.at.1 {
+            1 => EarlierEpochs::none(epoch.runs_before, resources.memory.unwrap_or(u64::MAX) / 10),
+            _ => EarlierEpochs::unknown(epoch.runs_before),
+        });
+        let means = beside(resources.clone(), &self.left_out)?;
+        match take_part(&ahead, (epoch, earlier), known, &means, peers, progress) {
+            Ok(()) => {
+                let last = epoch.part.extent.to.0 as usize >= self.sources.len();
+                self.done = Some(came_to(progress, Some(peers), &before, epoch.at, last));
+            }
+            // Process 0 tries it again with less.
+            Err(Error::Limit(_)) => self.done = None,
+            Err(error) => return Err(error),
+        }
+        self.at = Some(ahead);
+        Ok(())
     }
 }
 
