@@ -76,21 +76,21 @@ fn tables_of_many_columns_keep_to_the_memory_or_say_what_would_do() {
     let dir = Dir::new();
     let table =
         |columns: usize| format!("id,text{}\n1,a b c{}\n", ",k".repeat(columns), ",1".repeat(columns));
-    dir.write("few.csv", table(100_000));
+    dir.write("few.csv", table(150_000));
     dir.write("many.csv", table(1_000_000));
     for flags in ["", "--annotate", "--to jsonl"] {
         let name = flags.split(' ').next_back().unwrap_or_default().trim_start_matches('-');
         let name = if name.is_empty() { "plain" } else { name };
         let output = dir.output(&format!("few.csv -w 1 --memory 36M {flags}"), name);
         let peak = output.summary["peak_memory_bytes"].as_u64().unwrap();
-        assert!(peak <= (36 + 32) * MIB, "{flags}: {} MiB", peak / MIB);
+        assert!(peak <= 56 * MIB, "{flags}: {} MiB", peak / MIB);
     }
     let refused = dir.alike("dedup many.csv --out many -w 1 --memory 36M", None);
     let advised = advised(&refused);
     assert!(refused.stderr.contains("the header has 1000002 columns"), "{}", refused.stderr);
     let flags = format!("many.csv -w 1 --memory {advised}M --annotate");
     let peak = dir.output(&flags, "advised").summary["peak_memory_bytes"].as_u64().unwrap();
-    within(peak, advised * MIB, "what is advised");
+    assert!(peak <= advised * MIB, "{} MiB of {advised}", peak / MIB);
 }
 
 #[test]

@@ -57,7 +57,13 @@ fn pieces(text: &str, kind: &str) -> Vec<Piece> {
                 |at: &usize| is_word(text[*at..].chars().next()) && !is_word(text[..*at].chars().next_back());
             let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).filter(begins).collect();
             let ends = starts.iter().skip(1).copied().chain([text.len()]);
-            all.extend(starts.iter().zip(ends).map(|(start, end)| (words(&text[*start..end]), *start, end)));
+            all.extend(starts.iter().zip(ends).map(|(start, next)| {
+                let word =
+                    start + text[*start..].find(|c: char| !c.is_alphanumeric()).unwrap_or(next - start);
+                let blank = text[word..next].rfind(char::is_whitespace).filter(|_| next < text.len());
+                let end = blank.map_or(next, |at| word + at + 1);
+                (words(&text[*start..end]), *start, end)
+            }));
         }
     }
     all.retain(|piece| !piece.0.is_empty());

@@ -29,8 +29,8 @@ const LAST_WORDS: Duration = Duration::from_millis(50);
 
 /// Stops `progress` on the first interrupt, termination or hang-up from now on, and when `alike launch` has gone that
 /// started this process. The program then ends within a second: what is not done with by then is left as a kill leaves it, which
-/// harms no collection, and temporary folders are removed. A second one does not wait for anything: what is left behind has a
-/// temporary name.
+/// harms no collection, and temporary folders are removed. A second one, a quarter of a second later or more, does not wait for anything:
+/// what is left behind has a temporary name.
 pub(crate) fn stop_on_interrupt(progress: Arc<Progress>) -> Result<()> {
     stop(progress, Some(PATIENCE))
 }

@@ -42,8 +42,8 @@ impl PieceCutter {
         }
     }
 
-    /// Hands each run of pieces of a text to `take`: what it is, and where it stands. A piece ends where the next one begins, so that it goes
-    /// with the blanks or the line end behind it, and what stays never has two words as one.
+    /// Hands each run of pieces of a text to `take`: what it is, and where it stands. A piece goes with the blanks or the line end behind it:
+    /// it ends where the next one begins, but before a bracket that stands at the next word.
     pub(super) fn each(&mut self, text: &str, mut take: impl FnMut(u64, Range<usize>)) {
         let PieceCutter { unit, min_words, tokenizer, words, runs, open } = self;
         runs.clear();
@@ -52,7 +52,8 @@ impl PieceCutter {
             words.each(text, |hash, place| {
                 // What one character becomes has one place, and what stands in it cannot be told apart.
                 if place.start >= last {
-                    open.drain(..).for_each(|(identity, start)| take(identity, start..place.start));
+                    let end = behind_blanks(text, last..place.start);
+                    open.drain(..).for_each(|(identity, start)| take(identity, start..end));
                 }
                 last = place.end.max(last);
                 let run = runs.push(TextPiece { hash, start: place.start, words: 1 });
@@ -82,6 +83,12 @@ impl PieceCutter {
             piece(last..text.len());
         }
     }
+}
+
+/// Where a word ends behind which so much stands before the next one: behind the last blank, or at that word if there is none.
+fn behind_blanks(text: &str, between: Range<usize>) -> usize {
+    let blank = text[between.clone()].char_indices().rev().find(|(_, char)| char.is_whitespace());
+    blank.map_or(between.end, |(at, char)| between.start + at + char.len_utf8())
 }
 
 /// Tells where the pieces of a text begin.
@@ -256,6 +263,7 @@ mod tests {
             ["One. Two!", " Two! Is it?", " Is it? Yes."]
         );
         assert_eq!(texts("One, two - three.", "tokens:2"), ["One, two - ", "two - three."]);
+        assert_eq!(texts("One (two) three-four", "token"), ["One ", "two) ", "three-", "four"]);
         assert_eq!(texts("a\nb\n\nc", "lines:2"), ["a\nb\n", "b\n\nc"]);
         assert!(texts("one two", "tokens:3").is_empty() && texts("", "line").is_empty());
     }

@@ -141,7 +141,7 @@ impl SourceCuts {
     }
 }
 
-/// A text without some stretches of it.
+/// A text without some stretches of it. Between two words of which a stretch would make one it leaves the blank with which it begins or ends.
 ///
 /// # Errors
 /// [`Error::Changed`] of the file `path` if one of them does not lie within the text, or divides a character: the text is not
@@ -149,9 +149,16 @@ impl SourceCuts {
 pub(super) fn without(text: &str, stretches: &[Range<usize>], path: &Path) -> Result<String> {
     let changed = || Error::Changed(path.to_path_buf());
     let (mut left, mut from) = (String::with_capacity(text.len()), 0);
+    let is_word = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
     for stretch in stretches {
         left.push_str(text.get(from..stretch.start).ok_or_else(changed)?);
         from = stretch.end;
+        let (cut, behind) =
+            (text.get(stretch.clone()).ok_or_else(changed)?, text.get(from..).ok_or_else(changed)?);
+        if is_word(left.chars().next_back()) && is_word(behind.chars().next()) {
+            let ends = [cut.chars().next(), cut.chars().next_back()];
+            left.extend(ends.into_iter().flatten().find(|char| char.is_whitespace()));
+        }
     }
     left.push_str(text.get(from..).ok_or_else(changed)?);
     Ok(left)
@@ -193,6 +200,19 @@ mod tests {
         assert_eq!(of(3, &[0, 5]), [vec![], vec![8..8]]);
         file.remove().expect("removed");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    }
+
+    #[test]
+    fn two_words_stay_two() {
+        let cut =
+            |text: &str, stretches: &[Range<usize>]| without(text, stretches, Path::new("x")).expect("cut");
+        assert_eq!(cut("iPhone\u{4e2d} Pro", &[6..10]), "iPhone Pro");
+        assert_eq!(cut("a b c d", &[1..4]), "a c d");
+        assert_eq!(cut("a b c d", &[1..4, 4..6]), "a d");
+        assert_eq!(cut("a b, c", &[2..5]), "a c");
+        assert_eq!(cut("a\u{3000}b\nc", &[1..6]), "a\u{3000}c");
+        // Nothing stands between them that could stay.
+        assert_eq!(cut("foo\u{4e2d}bar", &[3..6]), "foobar");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
 
-use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, file_is_damaged};
+use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, file_is_damaged, note_links};
 use super::names::NameWish;
 use super::objects::{Reached, reach};
 use super::pattern::matches_of;
@@ -304,7 +304,7 @@ impl Search<'_> {
                 }
             }
         }
-        FoundFile::without_links(&mut files, folder);
+        note_links(folder, &mut files);
         useful += self.gathering.files(files)?;
         self.gathering.found.skipped.append(&mut results);
         Ok(useful)
@@ -392,6 +392,11 @@ mod tests {
         link("d/c.jsonl", "o/b.jsonl");
         link("d/e.jsonl", "o/b.jsonl");
         assert_eq!(names(&folder, &["d"]), ["c.jsonl", "part-1.jsonl", "part-2.jsonl", "z/a.jsonl"]);
+        // A name that says nothing of what it is, and a link that does.
+        let folder = tree(&["m/Makefile", "m/b.jsonl"]);
+        fs::write(folder.path().join("m/Makefile"), "plain words").expect("written");
+        std::os::unix::fs::symlink("Makefile", folder.path().join("m/notes.txt")).expect("linked");
+        assert_eq!(names(&folder, &["m"]), ["b.jsonl", "notes.txt"]);
     }
 
     #[test]

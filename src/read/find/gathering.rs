@@ -47,6 +47,8 @@ pub(super) struct FoundFile {
     path: PathBuf,
     canonical: io::Result<PathBuf>,
     found: FoundBy,
+    /// Whether a link led to it.
+    by_link: bool,
     /// The last so many parts of its path are its name.
     keep: usize,
 }
@@ -54,7 +56,7 @@ pub(super) struct FoundFile {
 impl FoundFile {
     /// A file that is called by the last `keep` parts of its path.
     pub(super) fn new(path: &Path, found: FoundBy, keep: usize) -> FoundFile {
-        FoundFile { path: path.to_path_buf(), canonical: fs::canonicalize(path), found, keep }
+        FoundFile { path: path.to_path_buf(), canonical: fs::canonicalize(path), found, by_link: false, keep }
     }
 
     /// A file in a folder that is walked. `last` is the folder of the one before it, and its canonical path: that need not be found
@@ -71,31 +73,20 @@ impl FoundFile {
         match last {
             Some((_, folder)) => {
                 let canonical = Ok(folder.join(entry.file_name()));
-                FoundFile { path: path.to_path_buf(), canonical, found, keep }
+                FoundFile { path: path.to_path_buf(), canonical, found, by_link: false, keep }
             }
             None => FoundFile::new(path, found, keep),
         }
     }
+}
 
-    /// Drops of the files of a folder that is walked those that links lead to and that are found without a link, too: they are called by
-    /// their own names.
-    pub(super) fn without_links(files: &mut Vec<FoundFile>, folder: &Path) {
-        let Ok(root) = fs::canonicalize(folder) else { return };
-        let without_link = |file: &FoundFile| {
-            let below = file.path.strip_prefix(folder);
-            file.canonical.as_ref().is_ok_and(|own| below.is_ok_and(|below| *own == root.join(below)))
-        };
-        let own: Vec<bool> = files.iter().map(without_link).collect();
-        if own.iter().all(|is_own| *is_own) {
-            return;
-        }
-        let named = files.iter().zip(&own).filter(|(_, is_own)| **is_own);
-        let named: HashSet<PathBuf> =
-            named.flat_map(|(file, _)| file.canonical.as_ref().ok().cloned()).collect();
-        let mut own = own.into_iter();
-        files.retain(|file| {
-            own.next() == Some(true) || !file.canonical.as_ref().is_ok_and(|of| named.contains(of))
-        });
+/// Notes which files of a folder that was walked were found by a link, to them or to a folder.
+pub(super) fn note_links(folder: &Path, files: &mut [FoundFile]) {
+    let Ok(root) = fs::canonicalize(folder) else { return };
+    for file in files {
+        let below = file.path.strip_prefix(folder).ok();
+        file.by_link =
+            !file.canonical.as_ref().is_ok_and(|own| below.is_some_and(|below| *own == root.join(below)));
     }
 }
 
@@ -166,7 +157,8 @@ impl Gathering {
         }
     }
 
-    /// Takes files; how many of them hold documents or cannot be read.
+    /// Takes files; how many of them hold documents or cannot be read. One that is found by a link, and without one, has its own name,
+    /// unless that says that it is none that is read.
     ///
     /// Nothing that stays is put into memory while they are recognised: it would lie among the buffers of their decoders, and keep
     /// each from being used for the next file. Of 30,000 files that came to 0.8 GB.
@@ -174,6 +166,17 @@ impl Gathering {
         let mut recognised = Vec::with_capacity(files.len());
         for file in &files {
             recognised.push(self.look_at(file).map(|known| known.map(Recognised::without_names)));
+        }
+        if files.iter().any(|file| file.by_link) {
+            let is_read = |known: &io::Result<_>| matches!(known, Ok(Some(Recognised::Source { .. })));
+            let own = files.iter().zip(&recognised).filter(|(file, known)| !file.by_link && is_read(known));
+            let own: HashSet<PathBuf> =
+                own.filter_map(|(file, _)| file.canonical.as_ref().ok().cloned()).collect();
+            for (file, known) in files.iter().zip(&mut recognised).filter(|(file, _)| file.by_link) {
+                if file.canonical.as_ref().is_ok_and(|canonical| own.contains(canonical)) {
+                    *known = Ok(None);
+                }
+            }
         }
         let mut useful = 0;
         for (file, recognised) in files.into_iter().zip(recognised) {

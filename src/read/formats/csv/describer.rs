@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::row_parser::{ColumnNames, RowParser};
 use super::row_splitter::header;
 use crate::error::Result;
+use crate::limits::MAX_VALUE_BYTES;
 use crate::read::codec::Describer;
 use crate::read::field::Fields;
 use crate::read::format::Delimiter;
@@ -75,7 +76,7 @@ pub(in crate::read::formats) fn column_names(source: &Source, delimiter: Delimit
         Ok(RowParser::new(delimiter, &header, &fields).columns().iter().map(str::to_owned).collect())
     };
     // A file without a header that can be read is refused when it is read.
-    let header = header(source, delimiter, Input::default().max_record_bytes).ok().flatten();
+    let header = header(source, delimiter, MAX_VALUE_BYTES).ok().flatten();
     header.and_then(|header| names(header).ok()).unwrap_or_default()
 }
 

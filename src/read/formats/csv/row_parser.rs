@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use csv_core::{ReadFieldResult, ReadRecordResult, Reader, ReaderBuilder};
 
 use crate::document::Position;
 use crate::limits::sized;
@@ -35,6 +35,22 @@ impl ColumnNames {
     /// All names.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         (0..self.len()).map(|at| self.get(at))
+    }
+}
+
+/// How many fields a row has; none of it is held.
+pub(super) fn count_fields(delimiter: Delimiter, row: &str) -> usize {
+    let mut reader = ReaderBuilder::new().delimiter(delimiter.byte()).build();
+    let (mut bytes, mut decoded, mut count) = (row.as_bytes(), [0; 1 << 10], 0);
+    loop {
+        let (result, read, _) = reader.read_field(bytes, &mut decoded);
+        bytes = &bytes[read..];
+        match result {
+            ReadFieldResult::Field { .. } => count += 1,
+            ReadFieldResult::End => return count,
+            // Without more input the next call ends the field, and the one behind it the row.
+            ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => {}
+        }
     }
 }
 

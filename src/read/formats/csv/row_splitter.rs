@@ -3,10 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use memchr::memchr_iter;
-
 use super::row_ends::{RowEnds, RowState};
-use super::row_parser::RowParser;
+use super::row_parser::{RowParser, count_fields};
 use crate::limits::sized;
 use crate::read::BOM;
 use crate::read::bytes::Window;
@@ -125,9 +123,7 @@ impl RowSplitter {
 
     /// Why the names of a header have no room.
     fn has_no_room(&self, header: &str) -> Option<String> {
-        // Delimiters within quotes are taken for others: what is in quotes is longer than what is not.
-        let columns = memchr_iter(self.delimiter.byte(), header.as_bytes()).count() + 1;
-        self.fields.room.refuses_header(columns, header.len())
+        self.fields.room.refuses_header(count_fields(self.delimiter, header), header.len())
     }
 
     /// Refuses the file: without its header no row of it can be read.
