@@ -263,7 +263,7 @@ mod tests {
             ["One. Two!", " Two! Is it?", " Is it? Yes."]
         );
         assert_eq!(texts("One, two - three.", "tokens:2"), ["One, two - ", "two - three."]);
-        assert_eq!(texts("One (two) three-four", "token"), ["One ", "two) ", "three-", "four"]);
+        assert_eq!(texts("One (two) three-four", "tokens:1"), ["One ", "two) ", "three-", "four"]);
         assert_eq!(texts("a\nb\n\nc", "lines:2"), ["a\nb\n", "b\n\nc"]);
         assert!(texts("one two", "tokens:3").is_empty() && texts("", "line").is_empty());
     }
@@ -300,8 +300,8 @@ mod tests {
     fn runs_lose_what_goes_out_of_them() {
         let words: Vec<String> = (0..3000).map(|at| format!("w{}", at % 1000)).collect();
         let all = runs(&words.join(" "), "tokens:77", 1);
-        let by_text: HashMap<&str, u64> = all.iter().map(|(hash, text)| (&**text, *hash)).collect();
-        assert!(all.iter().all(|(hash, text)| by_text[&**text] == *hash));
+        let by_text: HashMap<&str, u64> = all.iter().map(|(hash, text)| (text.trim_end(), *hash)).collect();
+        assert!(all.iter().all(|(hash, text)| by_text[text.trim_end()] == *hash));
         assert_eq!(by_text.len(), 1000);
         assert_eq!(all.iter().map(|(hash, _)| hash).collect::<std::collections::HashSet<_>>().len(), 1000);
     }
@@ -315,6 +315,7 @@ mod tests {
             let runs = runs(&text, &format!("tokens:{length}"), 1);
             prop_assert_eq!(runs.len(), (words.len() + 1).saturating_sub(length));
             for (hash, run) in runs {
+                let run = run.trim_end().to_owned();
                 prop_assert_eq!(*by_words.entry(run.clone()).or_insert(hash), hash);
                 prop_assert_eq!(by_hash.entry(hash).or_insert(run.clone()).clone(), run);
             }

@@ -104,9 +104,9 @@ fn marked_records_say_where_and_other_formats_become_objects() {
     };
     let out = into("cut");
     write(&out, &sources, "text", cut(lines), &cuts).expect("written");
-    let rows = [json!({"id":"1","text":"onetwo","n":"7"}), json!({"id":"2","text":"three","n":"8"})];
+    let rows = [json!({"id":"1","text":"one two","n":"7"}), json!({"id":"2","text":"three","n":"8"})];
     assert_eq!(read(&out, "a.jsonl"), rows);
-    assert_eq!(read(&out, "documents.jsonl")[0]["text"], "cafnoir");
+    assert_eq!(read(&out, "documents.jsonl")[0]["text"], "caf noir");
     assert_eq!(read(&out, "c.jsonl"), [json!({"id":"c","text":"two"})]);
 
     let out = into("marked");
@@ -119,7 +119,7 @@ fn marked_records_say_where_and_other_formats_become_objects() {
     // Texts and lines keep their form; a table has no place for a text that was cut.
     let out = into("own");
     write(&out, &sources[1..2], "text", cut(None), &[(Position::new(0, 0), vec![3..6])]).expect("written");
-    assert_eq!(fs::read(out.join("kept/b.txt")).expect("text"), b"cafnoir");
+    assert_eq!(fs::read(out.join("kept/b.txt")).expect("text"), b"caf noir");
     for (sources, choice) in [
         (&sources[..1], cut(None)),
         (&sources[1..2], FormChoice { texts: TextChange::Mark, ..cut(None) }),
@@ -166,9 +166,16 @@ proptest! {
             let mut places: Vec<usize> = bounds.iter().map(|bound| ends[*bound % ends.len()]).collect();
             places.sort_unstable();
             cuts.push((Position::new(0, at), vec![places[0]..places[1], places[2]..places[3]]));
-            expected.push(
-                [&text[..places[0]], &text[places[1]..places[2]], &text[places[3]..]].concat()
-            );
+            // Two words stay two.
+            let cut = |left: String, [start, end]: [usize; 2], rest: &str| {
+                let is_between = left.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
+                let blank = [text[start..end].chars().next(), text[start..end].chars().next_back()];
+                let blank = blank.into_iter().flatten().find(|char| is_between && char.is_whitespace());
+                left + &blank.map(String::from).unwrap_or_default()
+            };
+            let left = cut(text[..places[0]].to_owned(), [places[0], places[1]], &text[places[1]..]);
+            let left = left + &text[places[1]..places[2]];
+            expected.push(cut(left, [places[2], places[3]], &text[places[3]..]) + &text[places[3]..]);
             at += line.len() as u64;
         }
         write(folder.path(), &sources, "text", cut(None), &cuts).expect("written");
