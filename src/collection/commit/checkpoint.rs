@@ -1,5 +1,9 @@
 //! Checkpoints: what there is of a load that is not published yet, so that it need not begin anew. Readers never see them.
 
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -11,7 +15,7 @@ use crate::collection::commit::tally::LoadTally;
 use crate::error::{Error, Result};
 use crate::flow::LeftOutPositions;
 use crate::hex;
-use crate::limits::MAX_MANIFEST_BYTES;
+use crate::limits::{MAX_MANIFEST_BYTES, sized};
 use crate::printable::counted;
 use crate::progress::Progress;
 use crate::read::{Extent, Source, bytes_of, from_anywhere};
@@ -161,29 +165,55 @@ impl LeftOutRecords {
 pub struct Consumed {
     /// The part of the inputs.
     pub extent: Extent,
-    /// The 128-bit XXH3 of its bytes on disk.
+    /// The 128-bit XXH3 of the digests of the pieces of its bytes on disk.
     #[serde(with = "hex")]
     pub digest: u128,
 }
 
+/// Bytes that are digested at a time: what was read is digested by several threads.
+const PIECE: u64 = sized(16 << 20, 256);
+
 impl Consumed {
-    /// What reading `extent` of `sources` consumed.
+    /// What reading `extent` of `sources` consumed; so many threads look at it.
     ///
     /// # Errors
     /// [`Error::Io`], [`Error::Changed`] and [`Error::Interrupted`].
-    pub fn of(sources: &[Source], extent: Extent, progress: &Progress) -> Result<Consumed> {
-        let mut digest = Xxh3::new();
+    pub fn of(sources: &[Source], extent: Extent, threads: usize, progress: &Progress) -> Result<Consumed> {
+        let mut pieces: Vec<(&Source, Range<u64>)> = Vec::new();
         for (file, source) in (0..).zip(sources) {
             let places = extent.of(file, source);
-            if let Some(version) = source.version_digest().filter(|_| !places.is_empty()) {
-                digest.update(&version.to_le_bytes());
-            } else if !places.is_empty() {
-                source.bytes_of(bytes_of(source, places), &mut |block| {
+            if places.is_empty() {
+                continue;
+            }
+            let bytes = bytes_of(source, places);
+            let starts = (bytes.start..bytes.end.max(bytes.start + 1)).step_by(PIECE as usize);
+            pieces.extend(starts.map(|start| (source, start..bytes.end.min(start + PIECE))));
+        }
+        let digest_of = |(source, bytes): &(&Source, Range<u64>)| -> Result<u128> {
+            let mut digest = Xxh3::new();
+            match source.version_digest() {
+                Some(version) => digest.update(&version.to_le_bytes()),
+                None => source.bytes_of(bytes.clone(), &mut |block| {
                     digest.update(block);
                     progress.check()
-                })?;
+                })?,
             }
-        }
+            Ok(digest.digest128())
+        };
+        let next = AtomicUsize::new(0);
+        let work = || -> Result<Vec<(usize, u128)>> {
+            let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+            places.map_while(|at| pieces.get(at).map(|piece| Ok((at, digest_of(piece)?)))).collect()
+        };
+        let done: Result<Vec<Vec<(usize, u128)>>> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads.min(pieces.len())).map(|_| scope.spawn(work)).collect();
+            let panicked = |_| Err(Error::Worker("a thread that digests the inputs panicked".into()));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        let mut done = done?.concat();
+        done.sort_unstable();
+        let mut digest = Xxh3::new();
+        done.iter().for_each(|(_, piece)| digest.update(&piece.to_le_bytes()));
         Ok(Consumed { extent, digest: digest.digest128() })
     }
 }
@@ -274,7 +304,7 @@ impl Checkpoint {
         sources: &[Source],
         left_out: &LeftOutPositions,
         delete_missing: bool,
-        progress: &Progress,
+        (threads, progress): (usize, &Progress),
     ) -> Result<Option<String>> {
         if self.delete_missing != delete_missing {
             let said = if self.delete_missing { "with" } else { "without" };
@@ -284,7 +314,7 @@ impl Checkpoint {
             return Ok(Some(differs));
         }
         for consumed in &self.consumed {
-            if Consumed::of(sources, consumed.extent, progress)? != *consumed {
+            if Consumed::of(sources, consumed.extent, threads, progress)? != *consumed {
                 let file = &sources[consumed.extent.from.0 as usize].shown;
                 return Ok(Some(format!("{file} or a file after it has changed since")));
             }

@@ -241,8 +241,9 @@ impl<'a> Prepared<'a> {
     /// Goes on where an interrupted load ended: at a byte of a source, after so many lines of it.
     fn resume(&mut self) -> Result<((u32, u64), u64)> {
         let Some(pending) = self.writer.pending().cloned() else { return Ok(((0, 0), 0)) };
-        let Batch { sources, left_out, delete_missing, .. } = &self.batch;
-        if let Some(differs) = pending.differs(sources, left_out, *delete_missing, &self.progress)? {
+        let Batch { sources, left_out, delete_missing, resources, .. } = &self.batch;
+        let threads = (resources.workers, &*self.progress);
+        if let Some(differs) = pending.differs(sources, left_out, *delete_missing, threads)? {
             let folder = folder(&**self.writer.storage());
             return Err(Error::unfinished(&folder, pending.tally.records, &differs));
         }
@@ -272,7 +273,8 @@ impl<'a> Prepared<'a> {
         if merged {
             self.ahead = self.ahead.advance(self.next.clone())?;
         }
-        self.consumed.push(Consumed::of(&self.batch.sources, extent, &self.progress)?);
+        let Batch { sources, resources, .. } = &self.batch;
+        self.consumed.push(Consumed::of(sources, extent, resources.workers, &self.progress)?);
         if self.refused.len() > self.noted {
             let (storage, new) = (self.writer.storage(), &self.refused[self.noted..]);
             self.kept.push(refused::write(&**storage, self.next.commit, self.epochs, new)?);

@@ -1,7 +1,10 @@
 //! Ids and digests that earlier epochs of a load have brought, so that the rows of these epochs, which other processes may keep, are
 //! asked only of what they may hold.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use super::known_documents::KnownDocuments;
 
 /// The epochs of a load before the one that is run.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +17,8 @@ pub struct EarlierEpochs {
     pub digests: Arc<EarlierKeys>,
     /// How many lists of these there were when this epoch began: of ids, and of digests.
     pub lists: (usize, usize),
+    /// What is known of the documents of runs, for epochs that find the same runs: most loads bring little that is new.
+    known: Arc<Mutex<Arc<KnownDocuments>>>,
 }
 
 impl EarlierEpochs {
@@ -21,12 +26,21 @@ impl EarlierEpochs {
     /// bytes.
     pub fn none(runs_before: usize, memory: u64) -> EarlierEpochs {
         let keys = || Arc::new(EarlierKeys::within(memory / 2));
-        EarlierEpochs { runs_before, ids: keys(), digests: keys(), lists: (0, 0) }
+        EarlierEpochs { runs_before, ids: keys(), digests: keys(), ..EarlierEpochs::default() }
     }
 
     /// Those of a load that others have begun: anything may have been brought.
     pub fn unknown(runs_before: usize) -> EarlierEpochs {
         EarlierEpochs { runs_before, ..EarlierEpochs::default() }
+    }
+
+    /// What is known of the documents of these runs, and will be.
+    pub(super) fn known_of(&self, runs: Vec<PathBuf>) -> Arc<KnownDocuments> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.runs != runs {
+            *known = Arc::new(KnownDocuments::of(runs));
+        }
+        Arc::clone(&known)
     }
 
     /// The same, of which all that there is by now was brought before the epoch that begins.

@@ -2,17 +2,19 @@
 
 pub(in crate::collection) mod earlier;
 pub(in crate::collection) mod kept_sketches;
+mod known_documents;
 mod lookups;
 mod worker_run;
 mod written;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use earlier::EarlierEpochs;
 use kept_sketches::KeptSketches;
+use known_documents::{BYTES, ID_CACHES, KnownDocuments, KnownIds, PAYS};
 use worker_run::WorkerRun;
 use written::WorkersWritten;
 
@@ -45,7 +47,7 @@ pub struct LoadBase {
     documents: u64,
     most: u64,
     /// By the first bits of ids.
-    ids: [IdCache; ID_CACHES],
+    ids: Arc<KnownDocuments>,
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Arc<Dead>>,
     cursors: SetCursors,
@@ -72,7 +74,7 @@ impl LoadBase {
     ) -> LoadBase {
         let keeps_records = !records.is_empty();
         let [runs, records] = [runs, records].map(|runs| Mutex::new(runs.into_iter().map(Some).collect()));
-        let (ids, dead, written) = (Default::default(), OnceLock::new(), Arc::default());
+        let (ids, dead, written) = (Arc::default(), OnceLock::new(), Arc::default());
         LoadBase {
             tables,
             next,
@@ -99,7 +101,9 @@ impl LoadBase {
 
     /// The same, in an epoch behind others of the same load.
     pub fn after_epochs(self, epochs: EarlierEpochs) -> LoadBase {
-        LoadBase { epochs: epochs.before_now(), ..self }
+        let documents = self.tables.runs.iter().filter(|run| run.rows(DOCUMENTS.kind).is_some());
+        let ids = epochs.known_of(documents.map(|run| run.path().to_path_buf()).collect());
+        LoadBase { epochs: epochs.before_now(), ids, ..self }
     }
 
     /// The same for other tables, whose contents are all below `next`, and which nothing is added to.
@@ -117,7 +121,7 @@ impl LoadBase {
     /// Reads what is needed to know unchanged documents whose ids begin with the same bits as `id`, unless another worker
     /// has.
     fn fill(&self, id: u64) -> Result<()> {
-        let part = &self.ids[of(id)];
+        let part = self.ids.part(id);
         let _one = lock(&part.filling);
         if part.documents.get().is_some() {
             return Ok(());
@@ -132,7 +136,7 @@ impl LoadBase {
                 ids.push(((document.id >> 64) as u64, (document.fingerprint >> 64) as u64));
             }
         }
-        let _ = part.documents.set(ids);
+        let _ = part.documents.set(KnownIds::new(ids));
         Ok(())
     }
 
@@ -196,49 +200,6 @@ fn in_threads<T: Send, U: Send>(
     })
 }
 
-/// One in so many documents looked up one by one costs as much as reading all of them.
-const PAYS: u64 = 64;
-
-/// Bytes of a document that is ids.
-const BYTES: u64 = 16;
-
-/// Parts that documents are ids in, a power of two: workers read different ones at a time.
-const ID_CACHES: usize = 16;
-
-/// The part of an id.
-fn of(id: u64) -> usize {
-    (id >> (64 - ID_CACHES.ilog2())) as usize
-}
-
-/// What is known of some stored documents.
-#[derive(Debug, Default)]
-struct IdCache {
-    asked: AtomicU64,
-    /// The first halves of the digests of ids and of fingerprints, ascending: made once that pays, by one worker.
-    documents: OnceLock<Vec<(u64, u64)>>,
-    filling: Mutex<()>,
-}
-
-/// Whether ascending pairs of words have this one, of which the first words are spread evenly over what begins with the same bits. It is
-/// sought from where it should stand: halving all of them would wait for memory at each step.
-fn is_among(pairs: &[(u64, u64)], pair: (u64, u64)) -> bool {
-    let share = pair.0 << ID_CACHES.ilog2();
-    let middle = ((u128::from(share) * pairs.len() as u128) >> 64) as usize;
-    let mut step = 8;
-    let mut low = middle.saturating_sub(step);
-    while low > 0 && pairs[low] > pair {
-        step *= 2;
-        low = low.saturating_sub(step);
-    }
-    let mut high = (middle + step).min(pairs.len());
-    while high < pairs.len() && pairs[high] < pair {
-        step *= 2;
-        high = (high + step).min(pairs.len());
-    }
-    // What is behind `high` is greater, but for itself.
-    pairs[low..pairs.len().min(high + 1)].binary_search(&pair).is_ok()
-}
-
 /// A lock of which every use is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -283,13 +244,13 @@ impl Stored for LoadBase {
         }
         // Reading them all costs as much as looking up a small part of them one by one.
         let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
-        let part = &self.ids[of(halves.0)];
+        let part = self.ids.part(halves.0);
         let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / ID_CACHES as u64;
         if pays && self.documents * BYTES <= self.most && part.documents.get().is_none() {
             self.fill(halves.0)?;
         }
         if let Some(ids) = part.documents.get() {
-            return Ok(is_among(ids, halves));
+            return Ok(ids.have(halves));
         }
         let mut unchanged = false;
         self.tables.newest(DOCUMENTS, &[(id >> 64) as u64, id as u64], &mut |_, _, row| {
@@ -364,27 +325,5 @@ impl Stored for LoadBase {
         let records = lock(&self.records).get_mut(worker).and_then(Option::take);
         let written = Arc::clone(&self.written);
         Ok(Box::new(WorkerRun::begin(worker, (writer, records), self.sketches, written)?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        /// The obvious twin halves all of them. Words may stand anywhere in their range, however evenly they should.
-        #[test]
-        fn pairs_are_found_where_they_are(
-            pairs in prop::collection::btree_set((prop_oneof![
-                prop::sample::select(vec![0, 1, 1 << 59, 1 << 60, u64::MAX - 1, u64::MAX]), any::<u64>()], 0u64..3), 0..300),
-            others in prop::collection::vec((any::<u64>(), 0u64..3), 0..20),
-        ) {
-            let all: Vec<(u64, u64)> = pairs.into_iter().collect();
-            for pair in all.iter().chain(&others) {
-                prop_assert_eq!(is_among(&all, *pair), all.binary_search(pair).is_ok());
-            }
-        }
     }
 }
