@@ -23,17 +23,17 @@ pub trait Stored: Debug + Send + Sync {
     fn is_unchanged(&self, id: u128, fingerprint: u128) -> Result<bool>;
 
     /// Which of ascending first halves of ids a row may tell of, also of documents that are gone: `each` gets their numbers. Each is
-    /// asked once, and counts as brought for later epochs of the load.
+    /// asked once, and counts as brought for later epochs of the load. Of those that are not `open` nothing need be told.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
-    fn perhaps_ids(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()>;
+    fn perhaps_ids(&self, halves: &[u64], open: &[bool], each: &mut dyn FnMut(usize)) -> Result<()>;
 
     /// The same of first halves of digests.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Unreachable`] of stored rows.
-    fn perhaps_digests(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()>;
+    fn perhaps_digests(&self, halves: &[u64], open: &[bool], each: &mut dyn FnMut(usize)) -> Result<()>;
 
     /// Which ids any row tells of, also of documents that are gone; they are ascending pairs of words: `each` gets the numbers of
     /// those.

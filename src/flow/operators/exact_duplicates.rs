@@ -132,10 +132,10 @@ mod tests {
         fn is_unchanged(&self, _: u128, _: u128) -> Result<bool> {
             Ok(false)
         }
-        fn perhaps_ids(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {
+        fn perhaps_ids(&self, _: &[u64], _: &[bool], _: &mut dyn FnMut(usize)) -> Result<()> {
             Ok(())
         }
-        fn perhaps_digests(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {
+        fn perhaps_digests(&self, _: &[u64], _: &[bool], _: &mut dyn FnMut(usize)) -> Result<()> {
             Ok(())
         }
         fn known_ids(&self, _: &[u64], _: &mut dyn FnMut(usize)) -> Result<()> {

@@ -42,8 +42,8 @@ pub struct Halves<'scope> {
 /// What gets numbers of halves.
 type EachHalf<'a> = &'a mut dyn FnMut(usize);
 
-/// Which of ascending halves stored rows may have: all numbers of these are handed on.
-type Perhaps = fn(&dyn Stored, &[u64], EachHalf<'_>) -> Result<()>;
+/// Which of ascending halves stored rows may have, as far as they are open: all numbers of these are handed on.
+type Perhaps = fn(&dyn Stored, &[u64], &[bool], EachHalf<'_>) -> Result<()>;
 
 /// The texts of which another may be equal, and those that a later record replaces, which come as superseded ones. The changes that
 /// count are gathered, but for new texts under new ids.
@@ -57,8 +57,8 @@ pub fn arrivals_in_question<'scope>(
     let of = |halves, perhaps: Perhaps| {
         in_question(halves, Arc::clone(context), (Arc::clone(stored), perhaps), worker)
     };
-    let ids = of(halves.ids, |stored, halves, each| stored.perhaps_ids(halves, each));
-    let digests = of(halves.digests, |stored, halves, each| stored.perhaps_digests(halves, each));
+    let ids = of(halves.ids, |stored, halves, open, each| stored.perhaps_ids(halves, open, each));
+    let digests = of(halves.digests, |stored, halves, open, each| stored.perhaps_digests(halves, open, each));
     let catalogue = Arc::clone(documents);
     let texts = answered(ids, Arc::clone(context), move |doc| change_of(&catalogue.catalogue, doc));
     let changes = halves.changes.concat(texts);
@@ -103,11 +103,12 @@ fn in_question<'scope>(
                     data.for_each(|batch| feed.take_in(batch.records(&context.status)));
                 });
                 let Some((mut bucket, cap)) = feed.give_out(frontier.is_empty()) else { return };
-                let mut docs = shared_or_stored(&mut bucket, &|halves, each| perhaps(&*stored, halves, each))
-                    .unwrap_or_else(|error| {
-                        context.status.fail(error);
-                        Vec::new()
-                    });
+                let mut docs =
+                    shared_or_stored(&mut bucket, |halves, open, each| perhaps(&*stored, halves, open, each))
+                        .unwrap_or_else(|error| {
+                            context.status.fail(error);
+                            Vec::new()
+                        });
                 // Ascending numbers are asked in fewer bytes, and answered in the order of their rows.
                 docs.sort_unstable();
                 output.session(cap).give_iterator(docs.into_iter());
@@ -119,13 +120,15 @@ fn in_question<'scope>(
 /// The documents of a bucket whose halves others have, or perhaps a stored row.
 fn shared_or_stored(
     bucket: &mut [FirstHalf],
-    perhaps: &dyn Fn(&[u64], EachHalf<'_>) -> Result<()>,
+    perhaps: impl Fn(&[u64], &[bool], EachHalf<'_>) -> Result<()>,
 ) -> Result<Vec<Doc>> {
     bucket.sort_unstable_by_key(FirstHalf::half);
     let groups = || bucket.chunk_by(|a, b| a.half() == b.half());
     let halves: Vec<u64> = groups().map(|group| group[0].half()).collect();
     let mut asked: Vec<bool> = groups().map(|group| group.len() > 1).collect();
-    perhaps(&halves, &mut |at| asked[at] = true)?;
+    // Of most records of a load that brings little new there is nobody to be asked.
+    let open: Vec<bool> = groups().map(|group| group.len() == 1 && group[0].doc != NO_DOC).collect();
+    perhaps(&halves, &open, &mut |at| asked[at] = true)?;
     let in_question = groups().zip(asked).filter(|(_, asked)| *asked).flat_map(|(group, _)| group);
     Ok(in_question.map(|half| half.doc).filter(|doc| *doc != NO_DOC).collect())
 }
@@ -174,12 +177,13 @@ mod tests {
             let docs = (0..).zip(&halves).map(|(doc, half)| FirstHalf::new(*half, doc));
             let mut bucket: Vec<FirstHalf> = docs.chain(without.iter().map(|half| FirstHalf::new(*half, NO_DOC))).collect();
             let all: Vec<u64> = bucket.iter().map(FirstHalf::half).collect();
-            let perhaps = |halves: &[u64], each: &mut dyn FnMut(usize)| {
+            let perhaps = |halves: &[u64], open: &[bool], each: &mut dyn FnMut(usize)| {
                 assert!(halves.is_sorted_by(|a, b| a < b));
-                halves.iter().enumerate().filter(|(_, half)| stored.contains(half)).for_each(|(at, _)| each(at));
+                let of = halves.iter().zip(open).enumerate();
+                of.filter(|(_, (half, open))| **open && stored.contains(half)).for_each(|(at, _)| each(at));
                 Ok(())
             };
-            let found: BTreeSet<Doc> = shared_or_stored(&mut bucket, &perhaps).expect("found").into_iter().collect();
+            let found: BTreeSet<Doc> = shared_or_stored(&mut bucket, perhaps).expect("found").into_iter().collect();
             let truth = (0..).zip(&halves).filter(|(_, half)| {
                 stored.contains(half) || all.iter().filter(|other| other == half).count() > 1
             });

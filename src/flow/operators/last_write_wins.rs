@@ -77,10 +77,12 @@ fn each_last(changes: &mut [Change], mut each: impl FnMut(&Change, bool)) -> Vec
 /// Those of the changes, one of each id and ascending by it, that somebody has to look at beside the process that has read
 /// the record: all but texts under ids that no row tells of, and records that change nothing.
 fn of_known_ids(mut changes: Vec<Change>, stored: &dyn Stored) -> Result<Vec<Change>> {
-    let ids: Vec<u64> =
-        changes.iter().flat_map(|change| [(change.id >> 64) as u64, change.id as u64]).collect();
+    let is_text = |at: &usize| matches!(changes[*at].kind, ChangeKind::Text(_));
+    let texts: Vec<usize> = (0..changes.len()).filter(is_text).collect();
+    let ids = texts.iter().map(|at| changes[*at].id);
+    let ids: Vec<u64> = ids.flat_map(|id| [(id >> 64) as u64, id as u64]).collect();
     let mut known = vec![false; changes.len()];
-    stored.known_ids(&ids, &mut |at| known[at] = true)?;
+    stored.known_ids(&ids, &mut |at| known[texts[at]] = true)?;
     let mentions = stored.notes_mentioned();
     let mut known = known.into_iter();
     changes.retain(|change| {

@@ -12,22 +12,24 @@ impl LoadBase {
         Tables { runs: self.tables.runs[..self.epochs.runs_before.min(self.tables.runs.len())].to_vec() }
     }
 
-    /// Which of ascending first halves of keys a row may begin with. Runs of earlier epochs are not asked where it is known what these
+    /// Which of ascending first halves of keys a row may begin with, as far as they are open. Runs of earlier epochs are not asked where it is known what these
     /// have brought.
     pub(super) fn perhaps(
         &self,
         table: Table,
         (earlier, lists): (&EarlierKeys, usize),
-        halves: &[u64],
+        (halves, open): (&[u64], &[bool]),
         each: &mut dyn FnMut(usize),
     ) -> Result<()> {
         let brought = earlier.brought(halves, lists);
         earlier.add(halves);
         let tables = if brought.is_some() { &self.tables_before() } else { &self.tables };
         brought.into_iter().flatten().for_each(&mut *each);
+        let places: Vec<usize> = (0..halves.len()).filter(|at| open[*at]).collect();
+        let asked: Vec<u64> = places.iter().map(|at| halves[*at]).collect();
         for rows in tables.having(table).filter_map(|run| run.rows(table.kind)) {
-            rows.probe(1, halves, &mut |at, _| {
-                each(at);
+            rows.probe(1, &asked, &mut |at, _| {
+                each(places[at]);
                 Ok(())
             })?;
         }

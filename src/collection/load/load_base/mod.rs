@@ -261,12 +261,12 @@ impl Stored for LoadBase {
         Ok(unchanged)
     }
 
-    fn perhaps_ids(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
-        self.perhaps(DOCUMENTS, (&self.epochs.ids, self.epochs.lists.0), halves, each)
+    fn perhaps_ids(&self, halves: &[u64], open: &[bool], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.perhaps(DOCUMENTS, (&self.epochs.ids, self.epochs.lists.0), (halves, open), each)
     }
 
-    fn perhaps_digests(&self, halves: &[u64], each: &mut dyn FnMut(usize)) -> Result<()> {
-        self.perhaps(DIGESTS, (&self.epochs.digests, self.epochs.lists.1), halves, each)
+    fn perhaps_digests(&self, halves: &[u64], open: &[bool], each: &mut dyn FnMut(usize)) -> Result<()> {
+        self.perhaps(DIGESTS, (&self.epochs.digests, self.epochs.lists.1), (halves, open), each)
     }
 
     fn contents(&self, digests: &[u64], each: &mut dyn FnMut(usize, Doc)) -> Result<()> {
