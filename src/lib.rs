@@ -691,7 +691,7 @@
 //! - `collection/load/mod.rs` - the parts of a load
 //! - `collection/load/load_base/mod.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/load/load_base/earlier.rs` - what earlier epochs of a load have brought
-//! - `collection/load/load_base/known_documents.rs` - which ids have which text
+//! - `collection/load/load_base/unchanged_ids.rs` - which ids have which text
 //! - `collection/load/load_base/worker_run.rs` - the run of a worker
 //! - `collection/load/load_base/written.rs` - what workers have written
 //! - `collection/load/load_base/kept_sketches.rs` - what is kept of sketches

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::known_documents::KnownDocuments;
+use super::unchanged_ids::UnchangedIds;
 
 /// The epochs of a load before the one that is run.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub struct EarlierEpochs {
     /// How many lists of these there were when this epoch began: of ids, and of digests.
     pub lists: (usize, usize),
     /// What is known of the documents of runs, for epochs that find the same runs: most loads bring little that is new.
-    known: Arc<Mutex<Arc<KnownDocuments>>>,
+    known: Arc<Mutex<Arc<UnchangedIds>>>,
 }
 
 impl EarlierEpochs {
@@ -35,10 +35,10 @@ impl EarlierEpochs {
     }
 
     /// What is known of the documents of these runs, and will be.
-    pub(super) fn known_of(&self, runs: Vec<PathBuf>) -> Arc<KnownDocuments> {
+    pub(super) fn known_of(&self, runs: Vec<PathBuf>) -> Arc<UnchangedIds> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.runs != runs {
-            *known = Arc::new(KnownDocuments::of(runs));
+            *known = Arc::new(UnchangedIds::of(runs));
         }
         Arc::clone(&known)
     }

@@ -2,8 +2,8 @@
 
 pub(in crate::collection) mod earlier;
 pub(in crate::collection) mod kept_sketches;
-mod known_documents;
 mod lookups;
+mod unchanged_ids;
 mod worker_run;
 mod written;
 
@@ -14,7 +14,7 @@ use std::thread;
 
 use earlier::EarlierEpochs;
 use kept_sketches::KeptSketches;
-use known_documents::{BYTES, ID_CACHES, KnownDocuments, KnownIds, PAYS};
+use unchanged_ids::{BYTES, ID_CACHES, KnownIds, PAYS, UnchangedIds};
 use worker_run::WorkerRun;
 use written::WorkersWritten;
 
@@ -47,7 +47,7 @@ pub struct LoadBase {
     documents: u64,
     most: u64,
     /// By the first bits of ids.
-    ids: Arc<KnownDocuments>,
+    ids: Arc<UnchangedIds>,
     /// Dead contents, known when they are first asked for.
     dead: OnceLock<Arc<Dead>>,
     cursors: SetCursors,

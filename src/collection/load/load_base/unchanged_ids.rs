@@ -6,16 +6,16 @@ use std::sync::{Mutex, OnceLock};
 
 /// What is known of the documents that some runs have, by the first bits of ids.
 #[derive(Debug, Default)]
-pub struct KnownDocuments {
+pub struct UnchangedIds {
     /// The files of the runs.
     pub(super) runs: Vec<PathBuf>,
     parts: [IdCache; ID_CACHES],
 }
 
-impl KnownDocuments {
+impl UnchangedIds {
     /// Nothing yet, of the documents of some runs.
-    pub(super) fn of(runs: Vec<PathBuf>) -> KnownDocuments {
-        KnownDocuments { runs, ..KnownDocuments::default() }
+    pub(super) fn of(runs: Vec<PathBuf>) -> UnchangedIds {
+        UnchangedIds { runs, ..UnchangedIds::default() }
     }
 
     /// The part that an id is in.
