@@ -12,8 +12,8 @@ impl LoadBase {
         Tables { runs: self.tables.runs[..self.epochs.runs_before.min(self.tables.runs.len())].to_vec() }
     }
 
-    /// Which of ascending first halves of keys a row may begin with, as far as they are open. Runs of earlier epochs are not asked where it is known what these
-    /// have brought.
+    /// Which of ascending first halves of keys a row may begin with, as far as they are open. Runs of earlier epochs are not asked where
+    /// it is known what these have brought.
     pub(super) fn perhaps(
         &self,
         table: Table,
