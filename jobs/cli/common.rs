@@ -388,7 +388,7 @@ pub(crate) struct ChangeArgs {
     pub(crate) machine: MachineArgs,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
-    /// Bytes of input between two checkpoints, like 64M [default: an eighth of the memory]
+    /// Bytes of input between two checkpoints, like 64M [default: a quarter of the memory]
     ///
     /// An interrupted load continues from its last checkpoint. A compressed file is never divided.
     #[arg(long, value_name = "SIZE", hide_short_help = true, help_heading = "Machine")]

@@ -88,7 +88,7 @@ pub fn prepare<'a>(writer: &'a mut Writer, batch: Batch, progress: Arc<Progress>
 }
 
 /// Part of the memory that the input of an epoch may be: short documents take several times their text.
-const PART: u64 = 8;
+const PART: u64 = 4;
 /// Least bytes of an epoch, if nobody asks for fewer.
 const LEAST: u64 = 1 << 20;
 /// Least bytes of an epoch that is read again because it did not fit as it was.
