@@ -185,10 +185,9 @@ impl Rounds {
     /// What is held, as one round.
     fn all(&mut self) -> Result<Index> {
         let KeyGroups { docs, following, .. } = std::mem::take(&mut self.held);
-        let leads = (1..).zip(docs.iter().zip(&following)).filter_map(|(behind, (doc, following))| {
-            let row = self.row(*doc).filter(|_| *following > 0)?;
-            Some((row as u32, behind, *following))
-        });
+        let leading = (1..).zip(docs.iter().zip(&following)).filter(|(_, (_, following))| **following > 0);
+        let leads = leading
+            .filter_map(|(behind, (doc, following))| Some((self.row(*doc)? as u32, behind, *following)));
         let mut index = Index::default();
         index.build(0..self.rows.0, leads, &docs)?;
         Ok(Index { docs, ..index })
@@ -196,8 +195,9 @@ impl Rounds {
 
     /// The row of a document whose owner is this worker.
     fn row(&self, doc: Doc) -> Option<usize> {
-        let here = doc >= self.base && doc as usize % self.workers == self.worker;
-        here.then(|| (doc - self.base) as usize / self.workers)
+        // Of 32 bits: dividing whole words takes twice the time.
+        let (above, workers) = (doc.checked_sub(self.base)?, self.workers as u32);
+        (above % workers == self.worker as u32).then(|| (above / workers) as usize)
     }
 
     /// Moves all that is held to disk: each part of the rows gets the groups that its rows have partners in. One pass over the groups,
@@ -238,7 +238,9 @@ impl Rounds {
         let (mut at, mut end, mut parts) = (from, from + 1, 0);
         while at < end {
             end = end.max(at + 1 + following[at] as usize);
-            if let Some(row) = self.row(docs[at]).filter(|_| following[at] > 0) {
+            if following[at] > 0
+                && let Some(row) = self.row(docs[at])
+            {
                 parts |= 1 << (row / self.rows.1);
             }
             at += 1;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Position;
 use crate::error::{Error, Result};
+use crate::text::is_lone;
 
 /// Stretches of texts in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -141,7 +142,8 @@ impl SourceCuts {
     }
 }
 
-/// A text without some stretches of it. Between two words of which a stretch would make one it leaves the blank with which it begins or ends.
+/// A text without some stretches of it. Between two words of which a stretch would make one it leaves the blank with which it begins or ends,
+/// or a space if there is none.
 ///
 /// # Errors
 /// [`Error::Changed`] of the file `path` if one of them does not lie within the text, or divides a character: the text is not
@@ -149,15 +151,18 @@ impl SourceCuts {
 pub(super) fn without(text: &str, stretches: &[Range<usize>], path: &Path) -> Result<String> {
     let changed = || Error::Changed(path.to_path_buf());
     let (mut left, mut from) = (String::with_capacity(text.len()), 0);
-    let is_word = |char: Option<char>| char.is_some_and(char::is_alphanumeric);
+    let is_lone = |char: char| is_lone(char.encode_utf8(&mut [0; 4]));
     for stretch in stretches {
         left.push_str(text.get(from..stretch.start).ok_or_else(changed)?);
         from = stretch.end;
         let (cut, behind) =
             (text.get(stretch.clone()).ok_or_else(changed)?, text.get(from..).ok_or_else(changed)?);
-        if is_word(left.chars().next_back()) && is_word(behind.chars().next()) {
+        let beside = left.chars().next_back().zip(behind.chars().next());
+        if let Some((before, behind)) = beside.filter(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric()) {
             let ends = [cut.chars().next(), cut.chars().next_back()];
-            left.extend(ends.into_iter().flatten().find(|char| char.is_whitespace()));
+            let blank = ends.into_iter().flatten().find(|char| char.is_whitespace());
+            // Of letters that are words by themselves none become one.
+            left.extend(blank.or((!is_lone(before) && !is_lone(behind)).then_some(' ')));
         }
     }
     left.push_str(text.get(from..).ok_or_else(changed)?);
@@ -211,8 +216,9 @@ mod tests {
         assert_eq!(cut("a b c d", &[1..4, 4..6]), "a d");
         assert_eq!(cut("a b, c", &[2..5]), "a c");
         assert_eq!(cut("a\u{3000}b\nc", &[1..6]), "a\u{3000}c");
-        // Nothing stands between them that could stay.
-        assert_eq!(cut("foo\u{4e2d}bar", &[3..6]), "foobar");
+        assert_eq!(cut("foo\u{4e2d}bar", &[3..6]), "foo bar");
+        assert_eq!(cut("foo\u{4e2d}\u{6587}bar", &[3..6]), "foo\u{6587}bar");
+        assert_eq!(cut("\u{4e2d}foo\u{6587}", &[3..6]), "\u{4e2d}\u{6587}");
     }
 
     #[test]

@@ -45,7 +45,8 @@ impl LineRecords {
 
     /// Hands on one line without its end; `text` is the same, if it was checked.
     fn line(&mut self, offset: u64, line: &[u8], text: Option<&str>, sink: &mut dyn Sink) {
-        let bom = if offset == 0 && line.starts_with(BOM) { BOM.len() } else { 0 };
+        // Files that were put behind one another have one in the middle.
+        let bom = if line.starts_with(BOM) { BOM.len() } else { 0 };
         let line = &line[bom..];
         if line.len() > self.numbers.longest() {
             return self.numbers.too_long(offset, line.len() as u64, sink);

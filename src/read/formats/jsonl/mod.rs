@@ -12,6 +12,7 @@ use self::line_records::LineRecords;
 use self::shared_lines::SharedLines;
 use super::extract::Extractor;
 use crate::document::Position;
+use crate::read::BOM;
 use crate::read::bytes::Window;
 use crate::read::codec::{Boundaries, Certainty, Codec, LineReader, Parser, Records};
 use crate::read::field::Fields;
@@ -104,6 +105,7 @@ struct LineParser<'a> {
 
 impl Parser for LineParser<'_> {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let raw = raw.strip_prefix(BOM).unwrap_or(raw);
         self.extractor.record(self.fields, position, line, utf8(raw)?)
     }
 }
