@@ -97,6 +97,9 @@
 //! - `scratch/mod.rs` - folders for what is needed for a while, of this process and beside a collection
 //! - `scratch/temporary.rs` - folders that are removed, at the latest by the next one of their kind
 //! - `system_memory.rs` - how much memory the process holds and the machine has
+//! - `threads/mod.rs` - work on several threads
+//! - `threads/in_threads.rs` - a thread for each part of some work
+//! - `threads/hand_out.rs` - jobs of unequal size, handed to threads one at a time
 //!
 //! Bytes to documents:
 //! - `read/mod.rs` - the parts of reading and how they fit
@@ -699,7 +702,6 @@
 //! - `collection/load/epoch.rs` - a part of a load: what the dataflow finds in it, settled and written
 //! - `collection/load/conclude.rs` - the end of a load: what its epochs make of the clusters, and the commit
 //! - `collection/load/follow.rs` - a load as followers see it
-//! - `collection/load/fresh_clusters.rs` - clusters of documents that were in none before, decided some at a time
 //! - `collection/load/report.rs` - what a load did
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/newcomers.rs` - new texts under new ids, written by who has read them
@@ -710,11 +712,14 @@
 //! - `collection/load/settle/span.rs` - hot groups, as far as they join components
 //! - `collection/load/measure.rs` - pairs of a load's hot groups, each measured once
 //! - `collection/load/recollider.rs` - colliding a stored content again
-//! - `collection/load/diff_clusters.rs` - what a load makes of documents and clusters
+//! - `collection/load/clusters/mod.rs` - what a load makes of the clusters
+//! - `collection/load/clusters/diff_clusters.rs` - what becomes of documents and clusters
+//! - `collection/load/clusters/alone.rs` - new texts that are like no other
+//! - `collection/load/clusters/fresh_clusters.rs` - clusters of documents that were in none before, decided some at a time
+//! - `collection/load/clusters/match_clusters.rs` - which clusters go on under their numbers, and what is said about them
 //! - `collection/load/divide.rs` - components divided with a guarantee
 //! - `collection/load/write.rs` - what a load changes, written
 //! - `collection/load/epoch_done.rs` - what an epoch came to in a process
-//! - `collection/load/match_clusters.rs` - which clusters go on under their numbers, and what is said about them
 //! - `collection/load/parts.rs` - what a component falls into when contents go
 //! - `collection/load/prepare.rs` - a load from its inputs over its epochs to its commit
 //! - `collection/export/mod.rs` - the files that the documents of a collection came from, with what is kept
@@ -749,6 +754,7 @@
 //! - `output/finished/find.rs` - documents of the inputs by id, or by file and line, in one pass
 //! - `output/finished/known.rs` - documents that somebody has seen already, read where they stand
 //! - `output/finished/document.rs` - such a document, and what tells which of two is kept
+//! - `output/hands.rs` - jobs that the threads of all processes share
 //! - `output/forms/mod.rs` - the forms that records are written in
 //! - `output/forms/form.rs` - what forms there are
 //! - `output/forms/plan.rs` - which files are written of which inputs, and what is refused
@@ -776,7 +782,6 @@
 //! - `output/kept/members.rs` - files of small members, of which most are copied
 //! - `output/kept/gzip.rs` - one gzip member, compressed on several threads
 //! - `output/kept/packer.rs` - files compressed as their sources were
-//! - `output/hand_out.rs` - jobs of unequal size, handed to workers
 //! - `output/members.rs` - members of clusters, and what was found out about each
 //! - `output/list_file.rs` - the file of a list: lines or a table
 //! - `output/lists.rs` - from an outcome to its lists and figures
@@ -994,6 +999,7 @@ pub mod sketcher;
 pub mod storage;
 pub mod system_memory;
 pub mod text;
+mod threads;
 pub mod threshold;
 pub mod tune;
 

@@ -23,6 +23,7 @@ const LIBRARY: &[&str] = &[
     "partial_name",
     "scratch",
     "system_memory",
+    "threads",
     "mesh",
     "peers",
     "resources",

@@ -1,13 +1,13 @@
 //! Sizes and sets of documents, and measuring pairs of them.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use bytemuck::zeroed_vec;
 use hashbrown::HashMap;
 
 use crate::document::Doc;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flow::context::RunContext;
 use crate::flow::documents::RunDocuments;
 use crate::flow::memory::budget::Share;
@@ -18,6 +18,7 @@ use crate::flow::second_collision::spared::HotKeys;
 use crate::flow::status::lock;
 use crate::flow::stored::Stored;
 use crate::similarity::{AcceptanceRule, Measure};
+use crate::threads::{hand_out, in_threads};
 
 /// Stretches of items for each thread that works on them.
 const STRETCHES: usize = 8;
@@ -236,26 +237,8 @@ impl DocumentSets {
         if workers == 1 || stretches.len() < 2 {
             return work(items);
         }
-        let next = AtomicUsize::new(0);
-        let take = || {
-            let mut done = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(items) = stretches.get(at) else { return Ok(done) };
-                done.push((at, work(items)?));
-            }
-        };
-        let mut done = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..workers.min(stretches.len())).map(|_| scope.spawn(take)).collect();
-            let mut all = Vec::with_capacity(stretches.len());
-            for thread in threads {
-                let panicked = || Err(Error::Worker("a thread that compares texts panicked".into()));
-                all.append(&mut thread.join().unwrap_or_else(|_| panicked())?);
-            }
-            Ok::<_, Error>(all)
-        })?;
-        done.sort_unstable_by_key(|(at, _)| *at);
-        Ok(done.into_iter().flat_map(|(_, results)| results).collect())
+        let done = hand_out(stretches.len(), workers, || (), |(), at| work(stretches[at]))?;
+        Ok(done.into_iter().flatten().collect())
     }
 
     /// Derives the sets of `docs` (in document order, none twice) again and stores them.
@@ -290,22 +273,9 @@ impl DocumentSets {
         docs.sort_unstable_by_key(|doc| self.documents.catalogue.position(*doc));
         let weight = |doc: &Doc| DOCUMENT + u64::from(self.size(*doc));
         let parts = even_parts(&docs, self.context.topology.workers(), weight);
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = parts
-                .into_iter()
-                .map(|docs| {
-                    scope.spawn(move || {
-                        let mut sets = Sets::new(bytes, &self.context.memory.scratch);
-                        derive(docs, &mut sets).map(|()| sets)
-                    })
-                })
-                .collect();
-            let joined = threads.into_iter().map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err(Error::Worker("a thread that reads texts again panicked".into())))
-            });
-            joined.collect()
+        in_threads(parts, |docs| {
+            let mut sets = Sets::new(bytes, &self.context.memory.scratch);
+            derive(docs, &mut sets).map(|()| sets)
         })
     }
 

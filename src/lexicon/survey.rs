@@ -13,6 +13,7 @@ use crate::read::{
     DocumentSink, Fields, Input, Part, Record, RecordCost, RecordRoom, Refusal, Refused, Rejected, RunInputs,
     Sink, Source, admit_windows, allow_refused,
 };
+use crate::threads::in_threads;
 
 /// The counter of units of a job that reads its inputs in one survey.
 pub const ONLY_SURVEY: u64 = 0;
@@ -98,15 +99,11 @@ impl Survey<'_> {
             next: AtomicU64::new(0),
             failed: AtomicBool::new(false),
         };
-        let done: Vec<Result<SurveySink<R>>> = std::thread::scope(|scope| {
-            let work = || shared.work(reader()).inspect_err(|_| shared.failed.store(true, Ordering::Relaxed));
-            let threads: Vec<_> = (0..self.workers).map(|_| scope.spawn(work)).collect();
-            let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        let done = in_threads(0..self.workers, |_| {
+            shared.work(reader()).inspect_err(|_| shared.failed.store(true, Ordering::Relaxed))
         });
         let (mut readers, mut refused) = (Vec::new(), Vec::new());
-        for done in done {
-            let SurveySink { reader, refused: own, .. } = done?;
+        for SurveySink { reader, refused: own, .. } in done? {
             readers.push(reader);
             refused.extend(own);
         }

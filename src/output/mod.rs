@@ -9,7 +9,7 @@ mod columns;
 mod figures;
 mod finished;
 mod forms;
-mod hand_out;
+mod hands;
 mod kept;
 mod kinds;
 mod list_file;
@@ -36,8 +36,7 @@ pub use forms::{
     CutFile, CutWriter, FormChoice, FormPlan, NoteFile, RecordForm, RecordObjects, RecordSet, TextChange,
     assist_records, write_cut_records, write_records,
 };
-pub use hand_out::Hands;
-pub(crate) use hand_out::hand_out;
+pub use hands::Hands;
 pub use kept::{KeptTally, Packer, assist_kept, write_kept};
 pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::output::forms::{FormChoice, RecordForm};
-use crate::output::hand_out::hand_out;
 use crate::progress::Progress;
 use crate::read::{RecordRoom, Source, UndecodableRows};
+use crate::threads::hand_out;
 
 /// After an error of writing, looks through all columns of all sources, and has the rows refused that cannot be decoded within some
 /// room; whether there are any that were not refused before, so that a run without them is another one.

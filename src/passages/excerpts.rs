@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::repeats::RankedPassage;
 use crate::document::{DocumentName, Position};
 use crate::error::{Error, Result};
-use crate::output::hand_out;
 use crate::progress::Progress;
 use crate::read::{Record, Refusal, RunInputs, Sink, UnitReader};
 use crate::simd::Simd;
 use crate::text::{Fold, Tokenizer, Tokens};
+use crate::threads::hand_out;
 
 /// Characters of a passage that are shown.
 const SHOWN: usize = 240;

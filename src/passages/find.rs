@@ -18,12 +18,13 @@ use crate::error::{Error, Result};
 use crate::lexicon::{ONLY_SURVEY, Survey, TextReader};
 use crate::limits::{BASE_MEMORY, WORKER_MEMORY, sized};
 use crate::mesh::Mesh;
-use crate::output::{CutFile, CutWriter, hand_out};
+use crate::output::{CutFile, CutWriter};
 use crate::peers::Peers;
 use crate::progress::{Progress, Stage};
 use crate::read::{Fields, Input, Record, RecordCost, Refusal, Rejected, RunInputs, Source};
 use crate::resources::Resources;
 use crate::text::Fold;
+use crate::threads::{hand_out, in_threads};
 
 /// Ranges of identities that a worker merges, one after the other.
 const RANGES: usize = 4;
@@ -190,19 +191,11 @@ fn repeated(request: &PassageRequest, progress: &Arc<Progress>) -> Result<Repeat
     };
     let surveyed = survey.read(survey.room(RECORD, progress)?, reader, progress)?;
     let mut read = PassageTally::default();
-    let mut runs = Vec::new();
-    let finished: Vec<Result<Vec<SortedRun<3>>>> = std::thread::scope(|scope| {
-        let finish = |reader: PassageReader<'_>| {
-            read = read.plus(reader.read);
-            scope.spawn(|| reader.rows.finish())
-        };
-        let threads: Vec<_> = surveyed.readers.into_iter().map(finish).collect();
-        let panicked = |_| Err(Error::Worker("a thread that sorts rows panicked".into()));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+    let rows = surveyed.readers.into_iter().map(|reader| {
+        read = read.plus(reader.read);
+        reader.rows
     });
-    for finished in finished {
-        runs.extend(finished?);
-    }
+    let runs: Vec<_> = in_threads(rows, RowSorter::finish)?.into_iter().flatten().collect();
     progress.enter(Stage::Collide, read.pieces);
     let merged = merge_all(request, &runs, progress)?;
     drop(runs);

@@ -1,8 +1,6 @@
 //! Checkpoints: what there is of a load that is not published yet, so that it need not begin anew. Readers never see them.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
@@ -20,6 +18,7 @@ use crate::printable::counted;
 use crate::progress::Progress;
 use crate::read::{Extent, Source, bytes_of, from_anywhere};
 use crate::storage::Storage;
+use crate::threads::hand_out;
 
 /// What every checkpoint begins with.
 const START: &str = "alike checkpoint, format ";
@@ -200,20 +199,9 @@ impl Consumed {
             }
             Ok(digest.digest128())
         };
-        let next = AtomicUsize::new(0);
-        let work = || -> Result<Vec<(usize, u128)>> {
-            let places = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-            places.map_while(|at| pieces.get(at).map(|piece| Ok((at, digest_of(piece)?)))).collect()
-        };
-        let done: Result<Vec<Vec<(usize, u128)>>> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads.min(pieces.len())).map(|_| scope.spawn(work)).collect();
-            let panicked = |_| Err(Error::Worker("a thread that digests the inputs panicked".into()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-        });
-        let mut done = done?.concat();
-        done.sort_unstable();
+        let done = hand_out(pieces.len(), threads, || (), |(), at| digest_of(&pieces[at]))?;
         let mut digest = Xxh3::new();
-        done.iter().for_each(|(_, piece)| digest.update(&piece.to_le_bytes()));
+        done.iter().for_each(|piece| digest.update(&piece.to_le_bytes()));
         Ok(Consumed { extent, digest: digest.digest128() })
     }
 }

@@ -14,12 +14,13 @@ use crate::collection::{Origin, Replay, Snapshot, SourceEntry};
 use crate::error::{Error, Result};
 use crate::flow::{Outcome, ReplayedDocuments as _};
 use crate::limits::sized;
-use crate::output::{Chosen, Hands, KeptTally, Packer, Side, hand_out, write_kept};
+use crate::output::{Chosen, Hands, KeptTally, Packer, Side, write_kept};
 use crate::progress::{Progress, Stage};
 use crate::read::{
     RecordRoom, Source, boundaries, file_end, names_apart, open_decompressed_again, rows, stays_empty,
     stored_pieces,
 };
+use crate::threads::hand_out;
 
 /// Bytes read at once.
 const BLOCK: usize = sized(1 << 20, 64);

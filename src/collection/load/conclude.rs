@@ -5,7 +5,8 @@ use std::thread;
 
 use crate::collection::commit::changes::{CommitCommand, CommitNote};
 use crate::collection::distributed::protocol::release_followers;
-use crate::collection::load::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
+use crate::collection::load::clusters::alone::FirstNumbers;
+use crate::collection::load::clusters::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
 use crate::collection::load::divide::Guarantee;
 use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
@@ -128,7 +129,16 @@ impl Prepared<'_> {
             let of = if entry.keeper.is_some() { &mut elsewhere } else { &mut new };
             of.runs.push(Arc::clone(run));
         }
-        LoadTables { before, after, new, elsewhere, replaced_elsewhere: self.tally.replaced_elsewhere }
+        let manifest = self.writer.snapshot().manifest();
+        let first = FirstNumbers { content: manifest.next_content.into(), label: manifest.next_label.into() };
+        LoadTables {
+            before,
+            after,
+            new,
+            elsewhere,
+            replaced_elsewhere: self.tally.replaced_elsewhere,
+            numbers: (first, self.next.next_label.into()),
+        }
     }
 
     /// What divides components, if clusters are parts of them.

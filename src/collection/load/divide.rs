@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::collection::load::diff_clusters::Divide;
+use crate::collection::load::clusters::diff_clusters::Divide;
 use crate::collection::load::prepare::Batch;
 use crate::collection::recompute::replay::Replay;
 use crate::collection::tables::Tables;

@@ -1,10 +1,10 @@
 //! Writing what a load changes: a run for each epoch, one for its clusters, one change log.
 
-use crate::collection::load::diff_clusters::ClusterDiff;
+use crate::collection::load::clusters::diff_clusters::ClusterDiff;
 use crate::collection::load::settle::Delta;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, RARITY, SEEN,
-    SOURCES, Table,
+    SOURCES,
 };
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
@@ -49,33 +49,33 @@ pub fn write_delta(
         words.extend(words_of(&bytes));
         run.push(&words)?;
     }
-    rows(&mut run, DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
+    run.table(DOCUMENTS, delta.documents.iter().map(|(document, ..)| document.to_row()))?;
     let contents = delta.contents.iter();
     let content = |(content, (documents, component)): &(Doc, (u32, u32))| {
         let at = ClusterKey { component: *component, place: 0 };
         StoredContent { content: u64::from(*content), documents: *documents, at }.to_row()
     };
-    rows(&mut run, CONTENTS, contents.map(content))?;
-    rows(&mut run, DEAD, delta.dead.iter().map(|content| [u64::from(*content)]))?;
+    run.table(CONTENTS, contents.map(content))?;
+    run.table(DEAD, delta.dead.iter().map(|content| [u64::from(*content)]))?;
     let digests = delta.digests.iter();
     let digest = |(digest, content): &(u128, Doc)| {
         StoredDigest { digest: *digest, content: u64::from(*content) }.to_row()
     };
-    rows(&mut run, DIGESTS, digests.map(digest))?;
+    run.table(DIGESTS, digests.map(digest))?;
     let member = |((content, id), is): &((Doc, u128), bool)| {
         StoredMember { content: u64::from(*content), id: *id, is: *is }.to_row()
     };
-    rows(&mut run, MEMBERS, delta.members.iter().map(member))?;
+    run.table(MEMBERS, delta.members.iter().map(member))?;
     let links = delta.links.iter();
     let link = |((content, other), shared): &((Doc, Doc), u32)| {
         let [content, other, shared] = [*content, *other, *shared].map(u64::from);
         StoredLink { content, other, shared }.to_row()
     };
-    rows(&mut run, LINKS, links.map(link))?;
+    run.table(LINKS, links.map(link))?;
     let component = |((label, content), is): &((u32, Doc), bool)| {
         StoredComponent { component: u64::from(*label), content: u64::from(*content), is: *is }.to_row()
     };
-    rows(&mut run, COMPONENTS, delta.components.iter().map(component))?;
+    run.table(COMPONENTS, delta.components.iter().map(component))?;
     run.finish()
 }
 
@@ -91,7 +91,7 @@ pub fn seen(loaded: &Loaded) -> Vec<u128> {
 /// # Errors
 /// [`crate::error::Error::Io`].
 pub fn write_seen(run: &mut RunWriter, seen: &[u128], load: u32) -> Result<()> {
-    rows(run, SEEN, seen.iter().map(|id| SeenId { id: *id, load: u64::from(load) }.to_row()))
+    run.table(SEEN, seen.iter().map(|id| SeenId { id: *id, load: u64::from(load) }.to_row()))
 }
 
 /// Digests of the ids of live documents that load `load` has not mentioned, ascending.
@@ -136,18 +136,8 @@ pub fn write_clusters(
     run.heap(LABELS)?;
     let names = sources.iter().map(|source| source.write_names(&mut run));
     let names: Vec<u64> = names.collect::<Result<_>>()?;
-    rows(&mut run, CONTENTS, outcome.contents.iter().map(|content| content.to_row()))?;
-    rows(&mut run, CLUSTERS, outcome.clusters.iter().map(|(at, cluster)| cluster.to_row(*at)))?;
-    rows(&mut run, SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
+    run.table(CONTENTS, outcome.contents.iter().map(|content| content.to_row()))?;
+    run.table(CLUSTERS, outcome.clusters.iter().map(|(at, cluster)| cluster.to_row(*at)))?;
+    run.table(SOURCES, sources.iter().zip(names).map(|(source, start)| source.to_row(start)))?;
     run.finish()
-}
-
-/// Writes a section of rows.
-fn rows<const N: usize>(
-    run: &mut RunWriter,
-    table: Table,
-    mut rows: impl Iterator<Item = [u64; N]>,
-) -> Result<()> {
-    run.rows(table.kind, table.shape)?;
-    rows.try_for_each(|row| run.push(&row))
 }

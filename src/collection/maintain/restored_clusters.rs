@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use crate::collection::load::fresh_clusters::ChangeLines;
-use crate::collection::load::match_clusters::{After, Before, tell_restored};
+use crate::collection::load::clusters::fresh_clusters::ChangeLines;
+use crate::collection::load::clusters::match_clusters::{After, Before, tell_restored};
 use crate::collection::run::schema::{CLUSTERS, CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};

@@ -12,7 +12,7 @@ use crate::collection::run::directory::{
 };
 use crate::collection::run::page::{PAYLOAD_WORDS, RawPage, Seal};
 use crate::collection::run::rows::packed::RowPacker;
-use crate::collection::run::schema::{RARITY, section_name};
+use crate::collection::run::schema::{RARITY, Table, section_name};
 use crate::error::{Error, Result};
 use crate::limits::sized;
 use crate::storage::{FileWriter, Storage};
@@ -148,6 +148,22 @@ impl RunWriter {
         self.begin(kind, Sort::Rows(shape))?;
         self.packer = RowPacker::new(shape.width);
         Ok(())
+    }
+
+    /// Writes a table: all of its rows, ascending.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    ///
+    /// # Panics
+    /// Those of [`RunWriter::rows`] and [`RunWriter::push`].
+    pub fn table<const WIDTH: usize>(
+        &mut self,
+        table: Table,
+        mut rows: impl Iterator<Item = [u64; WIDTH]>,
+    ) -> Result<()> {
+        self.rows(table.kind, table.shape)?;
+        rows.try_for_each(|row| self.push(&row))
     }
 
     /// Begins a heap, which ends the section before.

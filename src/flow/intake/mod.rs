@@ -425,17 +425,7 @@ impl Intake {
     /// Sketches the text last read, the last row's. Keys of different salts are different.
     fn sketch(&mut self, doc: Doc, salt: u64) {
         let size = if self.posts_keys {
-            let (keys, size) = self.sketcher.keys();
-            if keys.len() > KEPT {
-                reserve_apart(&mut self.postings, keys.len());
-            }
-            let bits = self.posted_bits;
-            self.postings.extend(keys.iter().map(|key| Posting {
-                key: (spread(*key) ^ salt) & bits,
-                size,
-                doc,
-            }));
-            size
+            post(&mut self.postings, self.sketcher.keys(), (doc, salt), self.posted_bits)
         } else {
             self.sketcher.posted()
         };
@@ -447,6 +437,15 @@ impl Intake {
             counts.add(self.sketcher.own_words());
         }
     }
+}
+
+/// Appends the postings of a document, as many `bits` of each key as are posted; the size that they have.
+fn post(postings: &mut Vec<Posting>, (keys, size): (&[u64], u32), (doc, salt): (Doc, u64), bits: u64) -> u32 {
+    if keys.len() > KEPT {
+        reserve_apart(postings, keys.len());
+    }
+    postings.extend(keys.iter().map(|key| Posting { key: (spread(*key) ^ salt) & bits, size, doc }));
+    size
 }
 
 /// Digest of all that a collection stores of a record: of the record itself, too, if it is kept.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
-use crate::flow::intake::{Intake, KEPT};
-use crate::flow::records::{Arrival, Posting};
+use crate::flow::intake::{Intake, KEPT, post};
+use crate::flow::records::Arrival;
 use crate::flow::stored::{Replayed, ReplayedDocuments};
 use crate::metrics::Metric;
 use crate::read::DocumentSink as _;
-use crate::sketch::spread;
 
 impl Intake {
     /// Takes in some stored documents, which are there in place of an input, calling `send` behind long ones.
@@ -78,14 +77,7 @@ impl Intake {
     /// Sketches the last row's text by its set. Keys of different salts are different.
     fn sketch_again(&mut self, doc: Doc, salt: u64, set: &[u64]) {
         let size = if self.posts_keys {
-            let (keys, size) = self.sketcher.keys_of(set);
-            let bits = self.posted_bits;
-            self.postings.extend(keys.iter().map(|key| Posting {
-                key: (spread(*key) ^ salt) & bits,
-                size,
-                doc,
-            }));
-            size
+            post(&mut self.postings, self.sketcher.keys_of(set), (doc, salt), self.posted_bits)
         } else {
             self.sketcher.posted_of(set)
         };

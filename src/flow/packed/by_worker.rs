@@ -66,14 +66,8 @@ impl<T, F: Fn(&T) -> usize> Distributor<PackedRecords<T>> for ByWorker<T, F> {
         let least = long_enough();
         let mut records = container.drain();
         while records.len() > 0 {
-            let mut step = records.len().min(STEP);
-            while step > 0 {
-                // The keys of a document mostly ascend, and those of a worker are a range.
-                let worker = (self.worker_of)(&records.as_slice()[0]);
-                let is_same = |record: &&T| (self.worker_of)(record) == worker;
-                let same = records.as_slice()[..step].iter().take_while(is_same).count();
-                self.lists[worker].extend(records.by_ref().take(same), least + STEP);
-                step -= same;
+            for record in records.by_ref().take(STEP) {
+                self.lists[(self.worker_of)(&record)].push(record, least + STEP);
             }
             self.send(least, time, pushers);
         }

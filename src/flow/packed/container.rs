@@ -82,12 +82,13 @@ impl<T> PackedRecords<T> {
         self.records.len()
     }
 
-    /// Appends records to those that were not packed yet; if there is no room for any, room for so many is made.
-    pub fn extend(&mut self, records: impl Iterator<Item = T>, room: usize) {
+    /// Appends a record to those that were not packed yet; if there is no room for any, room for so many is made.
+    #[inline]
+    pub fn push(&mut self, record: T, room: usize) {
         if self.records.capacity() == 0 {
             self.records.reserve_exact(room);
         }
-        self.records.extend(records);
+        self.records.push(record);
     }
 
     /// None, in the room of others.

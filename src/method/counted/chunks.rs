@@ -71,9 +71,12 @@ impl Technique for Sentences {
         tables: &FrozenTables,
         simd: Simd,
     ) -> Box<dyn MethodSketcher> {
-        let tokenizer = tables.tokenizer(settings.text.clone(), simd);
-        let cut = Cut { tokenizer, buffer: Vec::new(), spread: Spread::default() };
-        Box::new(SentenceSketcher { chunks: self.clone(), cut })
+        let cut = TextCut {
+            each: |text, each| each_sentence(text, each),
+            per_chunk: self.per_chunk,
+            every: self.every,
+        };
+        Box::new(ChunkSketcher::new(cut, tables.tokenizer(settings.text.clone(), simd)))
     }
 }
 
@@ -106,48 +109,47 @@ impl Technique for Lines {
         tables: &FrozenTables,
         simd: Simd,
     ) -> Box<dyn MethodSketcher> {
-        let tokenizer = tables.tokenizer(settings.text.clone(), simd);
-        let cut = Cut { tokenizer, buffer: Vec::new(), spread: Spread::default() };
-        Box::new(LineSketcher { chunks: self.clone(), cut })
+        let cut = TextCut {
+            each: |text, each| each_line(text, each),
+            per_chunk: self.per_chunk,
+            every: self.every,
+        };
+        Box::new(ChunkSketcher::new(cut, tables.tokenizer(settings.text.clone(), simd)))
     }
 }
 
-/// What both sketchers work with.
-struct Cut {
+/// Hands on the pieces of a text, in order.
+type EachPiece = fn(&str, &mut dyn FnMut(&str));
+
+/// How a text is cut.
+#[derive(Clone, Copy)]
+struct TextCut {
+    /// Into which pieces.
+    each: EachPiece,
+    /// Pieces of a chunk.
+    per_chunk: usize,
+    /// A chunk begins at every so many pieces.
+    every: usize,
+}
+
+/// The sketcher of [`Sentences`] and [`Lines`].
+struct ChunkSketcher {
+    cut: TextCut,
     tokenizer: Tokenizer<Lexicon>,
-    buffer: Vec<u64>,
+    pieces: Vec<u64>,
     spread: Spread,
 }
 
-/// The sketcher of [`Sentences`].
-struct SentenceSketcher {
-    chunks: Sentences,
-    cut: Cut,
-}
-
-impl MethodSketcher for SentenceSketcher {
-    fn cut(&mut self, text: &str, words: &mut Vec<u64>) -> bool {
-        let Cut { tokenizer, buffer, spread } = &mut self.cut;
-        sentence_chunks(text, &self.chunks, |piece| piece_hash(tokenizer.tokens(piece)), buffer, words);
-        spread.sort_distinct(words);
-        true
-    }
-
-    fn cuts_tokens_apart(&self) -> bool {
-        true
+impl ChunkSketcher {
+    fn new(cut: TextCut, tokenizer: Tokenizer<Lexicon>) -> ChunkSketcher {
+        ChunkSketcher { cut, tokenizer, pieces: Vec::new(), spread: Spread::default() }
     }
 }
 
-/// The sketcher of [`Lines`].
-struct LineSketcher {
-    chunks: Lines,
-    cut: Cut,
-}
-
-impl MethodSketcher for LineSketcher {
+impl MethodSketcher for ChunkSketcher {
     fn cut(&mut self, text: &str, words: &mut Vec<u64>) -> bool {
-        let Cut { tokenizer, buffer, spread } = &mut self.cut;
-        line_chunks(text, &self.chunks, |piece| piece_hash(tokenizer.tokens(piece)), buffer, words);
+        let ChunkSketcher { cut, tokenizer, pieces, spread } = self;
+        cut.chunks(text, |piece| piece_hash(tokenizer.tokens(piece)), pieces, words);
         spread.sort_distinct(words);
         true
     }
@@ -162,36 +164,24 @@ fn piece_hash(tokens: &[u64]) -> Option<u64> {
     (!tokens.is_empty()).then(|| whole(tokens))
 }
 
-/// Writes to `chunks` (cleared first) the chunks of sentences of a text, in order, repeats included: 8 bytes each.
-/// `hash` gives the identity of a piece of text, `None` for one that has no token: such a piece is passed over.
-/// [`piece_hash`] of its tokens is one. `buffer` is working memory.
-///
-/// A chunk is of `per_chunk` sentences, and one begins at every `every`-th. Sentences after the last whole chunk, or of
-/// a text with fewer, are a chunk of their own kind, so that no sentence goes unseen; the paper is silent here. What a
-/// sentence is says [`each_sentence`]: ours too.
-fn sentence_chunks(
-    text: &str,
-    config: &Sentences,
-    mut hash: impl FnMut(&str) -> Option<u64>,
-    buffer: &mut Vec<u64>,
-    chunks: &mut Vec<u64>,
-) {
-    buffer.clear();
-    each_sentence(text, |sentence| buffer.extend(hash(sentence)));
-    join(buffer, config.per_chunk, config.every, chunks);
-}
-
-/// The same of lines; what a line is says [`each_line`].
-fn line_chunks(
-    text: &str,
-    config: &Lines,
-    mut hash: impl FnMut(&str) -> Option<u64>,
-    buffer: &mut Vec<u64>,
-    chunks: &mut Vec<u64>,
-) {
-    buffer.clear();
-    each_line(text, |line| buffer.extend(hash(line)));
-    join(buffer, config.per_chunk, config.every, chunks);
+impl TextCut {
+    /// Writes to `chunks` (cleared first) the chunks of a text, in order, repeats included: 8 bytes each. `hash` gives the
+    /// identity of a piece of text, `None` for one that has no token: such a piece is passed over. [`piece_hash`] of its
+    /// tokens is one. `pieces` is working memory.
+    ///
+    /// Pieces after the last whole chunk, or of a text with fewer, are a chunk of their own kind, so that no piece goes
+    /// unseen; the papers are silent here. What a sentence is says [`each_sentence`], and what a line is [`each_line`]: ours too.
+    fn chunks(
+        self,
+        text: &str,
+        mut hash: impl FnMut(&str) -> Option<u64>,
+        pieces: &mut Vec<u64>,
+        chunks: &mut Vec<u64>,
+    ) {
+        pieces.clear();
+        (self.each)(text, &mut |piece| pieces.extend(hash(piece)));
+        join(pieces, self.per_chunk, self.every, chunks);
+    }
 }
 
 /// Writes to `chunks` the runs of `size` pieces that begin at every `every`-th, and what is left after the last.
@@ -245,8 +235,9 @@ mod tests {
             piece_hash(&hashes(&words))
         };
         let of = |text: &str, per_chunk, every| {
-            let (mut buffer, mut chunks) = (vec![1], vec![2]);
-            sentence_chunks(text, &Sentences { per_chunk, every }, canonical, &mut buffer, &mut chunks);
+            let (mut pieces, mut chunks) = (vec![1], vec![2]);
+            let cut = TextCut { each: |text, each| each_sentence(text, each), per_chunk, every };
+            cut.chunks(text, canonical, &mut pieces, &mut chunks);
             chunks
         };
         let a = of("It rains. -- ... It pours! And then?", 1, 1);
@@ -261,14 +252,9 @@ mod tests {
     #[test]
     fn lines_without_a_token_are_passed_over() {
         let of = |text: &str| {
-            let (mut buffer, mut chunks) = (vec![], vec![]);
-            line_chunks(
-                text,
-                &Lines { per_chunk: 2, every: 2 },
-                |line| piece_hash(&hashes(line)),
-                &mut buffer,
-                &mut chunks,
-            );
+            let (mut pieces, mut chunks) = (vec![], vec![]);
+            let cut = TextCut { each: |text, each| each_line(text, each), per_chunk: 2, every: 2 };
+            cut.chunks(text, |line| piece_hash(&hashes(line)), &mut pieces, &mut chunks);
             chunks
         };
         assert_eq!(of("a b\n\nc\r\n \r\nd e\nf"), of("a b\nc\nd e\nf"));

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::Progress;
 use crate::read::{DocumentSink, RunInputs};
+use crate::threads::in_threads;
 
 /// What a thread of a pass does.
 pub trait PassSink: DocumentSink + Send {
@@ -50,13 +51,7 @@ pub fn read_all<S: PassSink>(
         }
     };
     let read = |number| read(number).inspect_err(|_| failed.store(true, Ordering::Relaxed));
-    let read: Vec<Result<S>> = std::thread::scope(|scope| {
-        let read = &read;
-        let started: Vec<_> = (0..threads.max(1)).map(|number| scope.spawn(move || read(number))).collect();
-        let panicked = |_| Err(Error::Worker("a thread that reads the input panicked".into()));
-        started.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-    });
-    let read = read.into_iter().collect();
+    let read = in_threads(0..threads.max(1), read);
     progress.check()?;
     read
 }

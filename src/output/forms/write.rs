@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 #[cfg(feature = "parquet")]
 use crate::output::chosen::ChosenRows;
 use crate::output::chosen::{Chosen, Side};
-use crate::output::hand_out::{Hands, hand_out_among};
+use crate::output::hands::{Hands, hand_out_among};
 use crate::output::kept::{KeptTally, assist_kept, write_kept};
 use crate::peers::Peers;
 use crate::progress::Progress;

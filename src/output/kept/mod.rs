@@ -23,7 +23,7 @@ use std::path::{Component, Path, PathBuf};
 use super::chosen::{Chosen, Side};
 #[cfg(feature = "parquet")]
 use super::columns::KeptColumns;
-use super::hand_out::{Hands, hand_out, hand_out_among};
+use super::hands::{Hands, hand_out_among};
 use crate::error::{Error, Result};
 use crate::peers::Peers;
 use crate::progress::Progress;
@@ -31,6 +31,7 @@ use crate::read::{
     Compression, Format, InputFile, RecordRoom, Source, boundaries, file_header, has_companions,
     is_one_record, lookahead, open_decompressed_again, stands_alone, with_companions,
 };
+use crate::threads::hand_out;
 use filter::{RecordFilter, fill};
 use job::{Job, KeptShare};
 use metered::Metered;

@@ -10,7 +10,6 @@ mod written;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
 
 use earlier::EarlierEpochs;
 use kept_sketches::KeptSketches;
@@ -32,6 +31,7 @@ use crate::collection::tables::sets::{SetCursors, each_set, salts};
 use crate::document::{Doc, NO_DOC};
 use crate::error::{Error, Result};
 use crate::flow::{LoadKeeper, Posting, RunParts, Stored};
+use crate::threads::in_threads;
 
 /// A commit, and the runs that its workers write.
 #[derive(Debug)]
@@ -185,19 +185,6 @@ impl LoadBase {
         });
         Ok(summaries?.into_iter().chain(records.into_iter().map(|(_, summary)| summary)).collect())
     }
-}
-
-/// Does something with each value in a thread of its own; what comes of each, in their order.
-fn in_threads<T: Send, U: Send>(
-    values: impl Iterator<Item = T>,
-    work: impl Fn(T) -> Result<U> + Sync,
-) -> Result<Vec<U>> {
-    let work = &work;
-    thread::scope(|scope| {
-        let threads: Vec<_> = values.map(|value| scope.spawn(move || work(value))).collect();
-        let panicked = |_| Err(Error::Worker("a thread that writes what a worker has read panicked".into()));
-        threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-    })
 }
 
 /// A lock of which every use is one step.

@@ -87,24 +87,22 @@ impl WorkerRun {
             let mut places = tokens.places();
             texts.iter_mut().for_each(|text| text.put(places.next().expect("each text has been written")));
         }
-        self.writer.rows(TEXTS.kind, TEXTS.shape)?;
-        texts.iter().try_for_each(|text| self.writer.push(&text.to_row()))?;
+        self.writer.table(TEXTS, texts.iter().map(|text| text.to_row()))?;
         let scopes = std::mem::take(&mut self.scopes);
         if !scopes.is_empty() {
-            self.writer.rows(SCOPES.kind, SCOPES.shape)?;
-            scopes.iter().try_for_each(|scope| self.writer.push(&scope.to_row()))?;
+            self.writer.table(SCOPES, scopes.iter().map(|scope| scope.to_row()))?;
         }
         if self.signed.is_some() {
             let StoredSignatures { words, ends } = std::mem::take(&mut self.signatures);
             self.writer.heap(PARITIES)?;
             self.writer.push(&words)?;
-            self.writer.rows(SIGNATURES.kind, SIGNATURES.shape)?;
             let mut start = 0;
-            for (text, end) in texts.iter().zip(ends) {
-                let row = StoredSignature { content: text.content, start, words: end - start };
-                self.writer.push(&row.to_row())?;
+            let signatures = texts.iter().zip(ends).map(|(text, end)| {
+                let signature = StoredSignature { content: text.content, start, words: end - start };
                 start = end;
-            }
+                signature.to_row()
+            });
+            self.writer.table(SIGNATURES, signatures)?;
         }
         self.writer.rows(POSTINGS.kind, POSTINGS.shape)
     }

@@ -1,18 +1,17 @@
 //! What becomes of each document.
 
-use std::thread;
-
 use hashbrown::HashMap;
 
 use super::{Delta, LoadNumbers, Settling};
-use crate::collection::load::diff_clusters::LoadTables;
+use crate::collection::load::clusters::diff_clusters::LoadTables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
 use crate::document::{Doc, NO_DOC, Position};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::flow::{Change, ChangeKind, Loaded, RunParts};
 use crate::limits::sized;
+use crate::threads::in_threads;
 
 /// Fewer changes than this are not worth a thread.
 const FEW: usize = sized(4096, 2);
@@ -47,12 +46,8 @@ impl Settling<'_> {
         };
         let threads = loaded.run.context.topology.workers();
         let parts = order.chunks(order.len().div_ceil(threads).max(FEW));
-        let changed: Result<Vec<DocumentChanges>> = thread::scope(|scope| {
-            let threads: Vec<_> = parts.map(|part| scope.spawn(|| known.changes(part))).collect();
-            let panicked = |_| Err(Error::Worker("a thread that settles documents panicked".into()));
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
-        });
-        changed?.into_iter().for_each(|changed| self.take_in(changed));
+        let changed = in_threads(parts, |part| known.changes(part))?;
+        changed.into_iter().for_each(|changed| self.take_in(changed));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use hashbrown::{HashMap, HashSet};
 
 use contents::{Content, TouchedContents};
 
-use crate::collection::load::diff_clusters::LoadTables;
+use crate::collection::load::clusters::diff_clusters::LoadTables;
 use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;

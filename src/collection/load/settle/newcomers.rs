@@ -97,36 +97,34 @@ impl<'a> Newcomers<'a> {
             return Ok(());
         }
         let labelled = || (first_label..).zip(self.alone().map(|newcomer| newcomer.doc));
-        run.rows(CONTENTS.kind, CONTENTS.shape)?;
-        for (component, doc) in labelled() {
+        let contents = labelled().map(|(component, doc)| {
             let at = ClusterKey { component, place: 0 };
-            run.push(&StoredContent { content: doc.into(), documents: 1, at }.to_row())?;
-        }
-        run.rows(COMPONENTS.kind, COMPONENTS.shape)?;
-        for (label, doc) in labelled() {
-            let row = StoredComponent { component: label.into(), content: doc.into(), is: true };
-            run.push(&row.to_row())?;
-        }
+            StoredContent { content: doc.into(), documents: 1, at }.to_row()
+        });
+        run.table(CONTENTS, contents)?;
+        let components = labelled().map(|(label, doc)| {
+            StoredComponent { component: label.into(), content: doc.into(), is: true }.to_row()
+        });
+        run.table(COMPONENTS, components)?;
         let catalogue = &self.run.documents.catalogue;
         let mut digests: Vec<(u128, Doc)> =
             self.firsts().map(|first| (catalogue.brought(first.doc).digest, first.doc)).collect();
         digests.sort_unstable();
-        run.rows(DIGESTS.kind, DIGESTS.shape)?;
-        for (digest, doc) in digests {
-            run.push(&StoredDigest { digest, content: doc.into() }.to_row())?;
-        }
+        let digests = digests.into_iter();
+        run.table(
+            DIGESTS,
+            digests.map(|(digest, doc)| StoredDigest { digest, content: doc.into() }.to_row()),
+        )?;
         self.found.sort_unstable_by_key(|newcomer| (newcomer.content, newcomer.id));
-        run.rows(MEMBERS.kind, MEMBERS.shape)?;
-        for Newcomer { id, content, .. } in &self.found {
-            run.push(&StoredMember { content: u64::from(*content), id: *id, is: true }.to_row())?;
-        }
+        let members = self.found.iter().map(|&Newcomer { id, content, .. }| {
+            StoredMember { content: content.into(), id, is: true }.to_row()
+        });
+        run.table(MEMBERS, members)?;
         self.found.sort_unstable_by_key(|newcomer| newcomer.id);
         self.write_documents(run, numbers)?;
         if mentioned {
-            run.rows(SEEN.kind, SEEN.shape)?;
-            for newcomer in &self.found {
-                run.push(&SeenId { id: newcomer.id, load: u64::from(numbers.load) }.to_row())?;
-            }
+            let seen = |newcomer: &Newcomer| SeenId { id: newcomer.id, load: numbers.load.into() }.to_row();
+            run.table(SEEN, self.found.iter().map(seen))?;
         }
         Ok(())
     }

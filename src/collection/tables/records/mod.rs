@@ -49,14 +49,13 @@ impl RecordWriter {
     /// [`crate::error::Error::Io`] and [`crate::error::Error::Worker`].
     pub fn finish(mut self) -> Result<RunSummary> {
         self.blocks.finish(&mut self.run)?;
-        self.run.rows(RECORDS.kind, RECORDS.shape)?;
-        let mut before = 0;
-        for (version, bytes) in self.records {
-            let record =
-                StoredRecord { version: u64::from(version), place: self.blocks.place(before), bytes };
-            self.run.push(&record.to_row())?;
+        let (blocks, mut before) = (&mut self.blocks, 0);
+        let records = self.records.into_iter().map(|(version, bytes)| {
+            let place = blocks.place(before);
             before += bytes;
-        }
+            StoredRecord { version: version.into(), place, bytes }.to_row()
+        });
+        self.run.table(RECORDS, records)?;
         self.run.finish()
     }
 }

@@ -111,11 +111,9 @@ impl TokenWriter {
     /// Those of [`TokenWriter::push`].
     pub fn finish(&mut self, run: &mut RunWriter) -> Result<()> {
         self.end_vocabulary(run)?;
-        run.rows(VOCABULARIES.kind, VOCABULARIES.shape)?;
         let vocabularies = (0..).zip(&self.vocabularies);
-        vocabularies
-            .map(|(number, (start, words))| StoredVocabulary { number, start: *start, words: *words })
-            .try_for_each(|vocabulary| run.push(&vocabulary.to_row()))
+        let row = |(number, &(start, words))| StoredVocabulary { number, start, words }.to_row();
+        run.table(VOCABULARIES, vocabularies.map(row))
     }
 
     /// Where the texts are, in the order in which they were added, once all are written.

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::collection::load::fresh_clusters::{ChangeLines, FreshClusters};
-use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
+use crate::collection::load::clusters::alone::{AloneContents, FirstNumbers};
+use crate::collection::load::clusters::fresh_clusters::{ChangeLines, FreshClusters};
+use crate::collection::load::clusters::match_clusters::{After, Before, ClusterMatching, match_clusters};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
@@ -70,6 +71,8 @@ pub struct LoadTables {
     pub elsewhere: Tables,
     /// How many documents of `elsewhere` have another row in `new`.
     pub replaced_elsewhere: u64,
+    /// Where the numbers begin that the load has given, and the label after the last of them.
+    pub numbers: (FirstNumbers, u64),
 }
 
 /// Works out what becomes of documents and clusters.
@@ -88,8 +91,12 @@ pub fn diff_clusters(
     let elsewhere: u64 = rows.map(RowsReader::len).sum();
     let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
     let outcome = ClusterDiff { added, ..ClusterDiff::default() };
-    let (contents, gone) = (Vec::new(), Vec::new());
-    let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone, ids: 0 };
+    let (first, next_label) = tables.numbers;
+    // What is elsewhere is passed over by itself.
+    let alone =
+        tables.elsewhere.runs.is_empty().then(|| AloneContents::of(&tables.new, first, next_label, progress));
+    let (alone, contents, gone) = (alone.transpose()?, Vec::new(), Vec::new());
+    let mut diffing = Diffing { tables, progress, budget, outcome, alone, contents, beside: 0, gone, ids: 0 };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -132,7 +139,9 @@ struct Diffing<'a> {
     progress: &'a Progress,
     budget: &'a Budget,
     outcome: ClusterDiff,
-    /// Contents that anything was said of, ascending.
+    /// New contents about which nothing has to be worked out.
+    alone: Option<AloneContents>,
+    /// The others that anything was said of, ascending.
     contents: Vec<u64>,
     /// Documents of old clusters, and of those that share a document with an old one.
     beside: usize,
@@ -152,7 +161,10 @@ impl Diffing<'_> {
             let row = rows.next_row()?.map(Document::of_row);
             let ended = row.is_none();
             if let Some(document) = row {
-                self.contents.extend(document.has_content().then_some(u64::from(document.content)));
+                let content = document.has_content().then_some(u64::from(document.content));
+                // A new one has a row of its own.
+                let is_new = |content: &u64| self.alone.as_ref().is_some_and(|alone| alone.is_new(*content));
+                self.contents.extend(content.filter(|content| !is_new(content)));
                 let gone = !document.live;
                 let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
                 let now = document.live.then_some(document.fingerprint);
@@ -198,7 +210,10 @@ impl Diffing<'_> {
     fn touched(&mut self) -> Result<()> {
         let mut rows = self.tables.new.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
-            self.contents.push(StoredContent::of_row(row).content);
+            let content = StoredContent::of_row(row);
+            if !self.alone.as_ref().is_some_and(|alone| alone.has(&content)) {
+                self.contents.push(content.content);
+            }
         }
         self.contents.sort_unstable();
         self.contents.dedup();
@@ -207,7 +222,8 @@ impl Diffing<'_> {
 
     /// Refuses what takes more memory than there is, so many documents of clusters that are looked at included.
     fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
-        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes();
+        let alone = self.alone.as_ref().map_or(0, AloneContents::bytes);
+        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes() + alone;
         let bytes = held + documents * DOCUMENT + self.ids;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }

@@ -199,7 +199,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::collection::load::match_clusters::{After, Before, ClusterMatching, match_clusters};
+    use crate::collection::load::clusters::match_clusters::{After, Before, ClusterMatching, match_clusters};
     use crate::collection::tables::document::Document;
 
     /// The document of a number.
