@@ -170,7 +170,12 @@ proptest! {
             let cut = |left: String, [start, end]: [usize; 2], rest: &str| {
                 let is_between = left.ends_with(char::is_alphanumeric) && rest.starts_with(char::is_alphanumeric);
                 let blank = [text[start..end].chars().next(), text[start..end].chars().next_back()];
-                let blank = blank.into_iter().flatten().find(|char| is_between && char.is_whitespace());
+                let blank = blank.into_iter().flatten().find(|char| char.is_whitespace());
+                let han = '\u{4e00}';
+                let are_apart = text[start..end].contains(|char: char| char == han || !char.is_alphanumeric())
+                    && !left.ends_with(han)
+                    && !rest.starts_with(han);
+                let blank = blank.or(are_apart.then_some(' ')).filter(|_| is_between);
                 left + &blank.map(String::from).unwrap_or_default()
             };
             let left = cut(text[..places[0]].to_owned(), [places[0], places[1]], &text[places[1]..]);

@@ -161,8 +161,10 @@ pub(super) fn without(text: &str, stretches: &[Range<usize>], path: &Path) -> Re
         if let Some((before, behind)) = beside.filter(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric()) {
             let ends = [cut.chars().next(), cut.chars().next_back()];
             let blank = ends.into_iter().flatten().find(|char| char.is_whitespace());
-            // Of letters that are words by themselves none become one.
-            left.extend(blank.or((!is_lone(before) && !is_lone(behind)).then_some(' ')));
+            // Of letters that are words by themselves none become one, and what was one word may be one again.
+            let were_apart = || cut.chars().any(|char| !char.is_alphanumeric() || is_lone(char));
+            let become_one = !is_lone(before) && !is_lone(behind) && were_apart();
+            left.extend(blank.or(become_one.then_some(' ')));
         }
     }
     left.push_str(text.get(from..).ok_or_else(changed)?);
@@ -219,6 +221,7 @@ mod tests {
         assert_eq!(cut("foo\u{4e2d}bar", &[3..6]), "foo bar");
         assert_eq!(cut("foo\u{4e2d}\u{6587}bar", &[3..6]), "foo\u{6587}bar");
         assert_eq!(cut("\u{4e2d}foo\u{6587}", &[3..6]), "\u{4e2d}\u{6587}");
+        assert_eq!(cut("foobar", &[2..4, 5..5]), "foar");
     }
 
     #[test]
