@@ -23,8 +23,9 @@ impl Hands<'_> {
     }
 }
 
-/// Does jobs that all processes share, as [`hand_out`] does those of one: what all of them come to, in process 0, and nothing elsewhere. What cannot be decoded
-/// ends no process: the others do their jobs, and process 0 returns [`Error::Undecodable`] when all have ended.
+/// Does jobs that all processes share, as [`hand_out`] does those of one: what all of them come to, in process 0, and
+/// nothing elsewhere. What cannot be decoded ends no process: the others do their jobs, and process 0 returns
+/// [`Error::Undecodable`] when all have ended.
 pub(super) fn hand_out_among<S, T: Send + Default + Serialize + DeserializeOwned>(
     count: usize,
     hands: Hands<'_>,

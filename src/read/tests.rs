@@ -113,12 +113,13 @@ fn expected(content: &[u8], max: usize) -> (Vec<(u32, Seen)>, u64) {
     for line in content.split_inclusive(|&byte| byte == b'\n') {
         count += 1;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
+        let marked = offset > 0 && body.starts_with(BOM);
         let body = body.strip_prefix(BOM).unwrap_or(body);
         let refused = |kind| Some(Seen::Refused { offset, kind });
         let seen = match std::str::from_utf8(body) {
             _ if body.len() > max => refused("too long"),
             Err(_) => refused("not UTF-8"),
-            Ok(text) if text.trim().is_empty() => None,
+            Ok(text) if text.trim().is_empty() && !marked => None,
             Ok(text) => match serde_json::from_str::<serde_json::Value>(text) {
                 Err(_) => refused("not JSON"),
                 Ok(value) if !value.is_object() => refused("not an object"),

@@ -17,7 +17,7 @@ pub(crate) fn hand_out<S, T: Send>(
     hand_out_by(&|| Ok(next.fetch_add(1, Ordering::Relaxed)), count, workers, state, job)
 }
 
-/// The same for jobs of which `next` tells the number of the one to do next.
+/// The same, where `next` gives the number of the next job.
 pub(crate) fn hand_out_by<S, T: Send>(
     next: &(dyn Fn() -> Result<usize> + Sync),
     count: usize,

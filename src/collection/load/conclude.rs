@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::collection::commit::changes::{CommitCommand, CommitNote};
 use crate::collection::distributed::protocol::release_followers;
-use crate::collection::load::clusters::alone::FirstNumbers;
 use crate::collection::load::clusters::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
+use crate::collection::load::clusters::singletons::NewNumbers;
 use crate::collection::load::divide::Guarantee;
 use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
@@ -130,14 +130,17 @@ impl Prepared<'_> {
             of.runs.push(Arc::clone(run));
         }
         let manifest = self.writer.snapshot().manifest();
-        let first = FirstNumbers { content: manifest.next_content.into(), label: manifest.next_label.into() };
+        let numbers = NewNumbers {
+            first_content: manifest.next_content.into(),
+            labels: manifest.next_label.into()..self.next.next_label.into(),
+        };
         LoadTables {
             before,
             after,
             new,
             elsewhere,
             replaced_elsewhere: self.tally.replaced_elsewhere,
-            numbers: (first, self.next.next_label.into()),
+            numbers,
         }
     }
 

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::char::is_combining_mark;
 
 use crate::document::Position;
 use crate::error::{Error, Result};
@@ -157,7 +158,9 @@ pub(super) fn without(text: &str, stretches: &[Range<usize>], path: &Path) -> Re
         from = stretch.end;
         let (cut, behind) =
             (text.get(stretch.clone()).ok_or_else(changed)?, text.get(from..).ok_or_else(changed)?);
-        let beside = left.chars().next_back().zip(behind.chars().next());
+        // A mark belongs to the letter before it.
+        let last = left.chars().rev().find(|char| !is_combining_mark(*char));
+        let beside = last.zip(behind.chars().next());
         if let Some((before, behind)) = beside.filter(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric()) {
             let ends = [cut.chars().next(), cut.chars().next_back()];
             let blank = ends.into_iter().flatten().find(|char| char.is_whitespace());
@@ -222,6 +225,7 @@ mod tests {
         assert_eq!(cut("foo\u{4e2d}\u{6587}bar", &[3..6]), "foo\u{6587}bar");
         assert_eq!(cut("\u{4e2d}foo\u{6587}", &[3..6]), "\u{4e2d}\u{6587}");
         assert_eq!(cut("foobar", &[2..4, 5..5]), "foar");
+        assert_eq!(cut("cafe\u{301}\u{4e2d}bar", &[6..9]), "cafe\u{301} bar");
     }
 
     #[test]

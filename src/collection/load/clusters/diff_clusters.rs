@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::collection::load::clusters::alone::{AloneContents, FirstNumbers};
 use crate::collection::load::clusters::fresh_clusters::{ChangeLines, FreshClusters};
 use crate::collection::load::clusters::match_clusters::{After, Before, ClusterMatching, match_clusters};
+use crate::collection::load::clusters::singletons::{NewNumbers, SingletonComponents};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
@@ -71,8 +71,8 @@ pub struct LoadTables {
     pub elsewhere: Tables,
     /// How many documents of `elsewhere` have another row in `new`.
     pub replaced_elsewhere: u64,
-    /// Where the numbers begin that the load has given, and the label after the last of them.
-    pub numbers: (FirstNumbers, u64),
+    /// The numbers that the load has given.
+    pub numbers: NewNumbers,
 }
 
 /// Works out what becomes of documents and clusters.
@@ -91,12 +91,12 @@ pub fn diff_clusters(
     let elsewhere: u64 = rows.map(RowsReader::len).sum();
     let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
     let outcome = ClusterDiff { added, ..ClusterDiff::default() };
-    let (first, next_label) = tables.numbers;
-    // What is elsewhere is passed over by itself.
-    let alone =
-        tables.elsewhere.runs.is_empty().then(|| AloneContents::of(&tables.new, first, next_label, progress));
-    let (alone, contents, gone) = (alone.transpose()?, Vec::new(), Vec::new());
-    let mut diffing = Diffing { tables, progress, budget, outcome, alone, contents, beside: 0, gone, ids: 0 };
+    // Rows of other processes are not scanned, so a label with one row here may have more there.
+    let has_all = tables.elsewhere.runs.is_empty();
+    let singletons = has_all.then(|| SingletonComponents::of(&tables.new, tables.numbers.clone(), progress));
+    let (singletons, contents, gone) = (singletons.transpose()?, Vec::new(), Vec::new());
+    let mut diffing =
+        Diffing { tables, progress, budget, outcome, singletons, contents, beside: 0, gone, ids: 0 };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -139,8 +139,8 @@ struct Diffing<'a> {
     progress: &'a Progress,
     budget: &'a Budget,
     outcome: ClusterDiff,
-    /// New contents about which nothing has to be worked out.
-    alone: Option<AloneContents>,
+    /// New components of one content, about which nothing has to be worked out.
+    singletons: Option<SingletonComponents>,
     /// The others that anything was said of, ascending.
     contents: Vec<u64>,
     /// Documents of old clusters, and of those that share a document with an old one.
@@ -162,8 +162,10 @@ impl Diffing<'_> {
             let ended = row.is_none();
             if let Some(document) = row {
                 let content = document.has_content().then_some(u64::from(document.content));
-                // A new one has a row of its own.
-                let is_new = |content: &u64| self.alone.as_ref().is_some_and(|alone| alone.is_new(*content));
+                // A new content also has a row of contents: `touched` looks at it.
+                let is_new = |content: &u64| {
+                    self.singletons.as_ref().is_some_and(|singletons| singletons.is_new(*content))
+                };
                 self.contents.extend(content.filter(|content| !is_new(content)));
                 let gone = !document.live;
                 let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
@@ -211,7 +213,7 @@ impl Diffing<'_> {
         let mut rows = self.tables.new.scan(CONTENTS);
         while let Some(row) = rows.next_row()? {
             let content = StoredContent::of_row(row);
-            if !self.alone.as_ref().is_some_and(|alone| alone.has(&content)) {
+            if !self.singletons.as_ref().is_some_and(|singletons| singletons.is_alone(&content)) {
                 self.contents.push(content.content);
             }
         }
@@ -222,8 +224,8 @@ impl Diffing<'_> {
 
     /// Refuses what takes more memory than there is, so many documents of clusters that are looked at included.
     fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
-        let alone = self.alone.as_ref().map_or(0, AloneContents::bytes);
-        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes() + alone;
+        let singletons = self.singletons.as_ref().map_or(0, SingletonComponents::bytes);
+        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes() + singletons;
         let bytes = held + documents * DOCUMENT + self.ids;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
@@ -270,7 +272,7 @@ impl Diffing<'_> {
         };
         let mut members = Members::new();
         each_component(&self.tables.after, &touched.labels, &mut |label, contents| {
-            // Most new texts are like no other.
+            // Of these nothing becomes a cluster.
             let alone = matches!(contents, [content] if documents(*content) == Some(1));
             if !alone || had.contains(&label) {
                 members.insert(label, contents.to_vec());

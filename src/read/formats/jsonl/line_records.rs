@@ -63,7 +63,9 @@ impl LineRecords {
             },
         };
         let number = self.numbers.next();
-        if text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        // A line that has a mark alone is not blank, but for the first: whoever looks for blank lines looks at parts of them.
+        let may_be_blank = bom == 0 || offset == 0;
+        if may_be_blank && text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
             self.numbers.count = number;
             return;
         }
