@@ -714,7 +714,7 @@
 //! - `collection/load/recollider.rs` - colliding a stored content again
 //! - `collection/load/clusters/mod.rs` - what a load makes of the clusters
 //! - `collection/load/clusters/diff_clusters.rs` - what becomes of documents and clusters
-//! - `collection/load/clusters/singletons.rs` - new components of one content
+//! - `collection/load/clusters/linked_contents.rs` - which contents have links
 //! - `collection/load/clusters/fresh_clusters.rs` - clusters of documents that were in none before, decided some at a time
 //! - `collection/load/clusters/match_clusters.rs` - which clusters go on under their numbers, and what is said about them
 //! - `collection/load/divide.rs` - components divided with a guarantee

@@ -6,7 +6,6 @@ use std::thread;
 use crate::collection::commit::changes::{CommitCommand, CommitNote};
 use crate::collection::distributed::protocol::release_followers;
 use crate::collection::load::clusters::diff_clusters::{ClusterDiff, Divide, LoadTables, diff_clusters};
-use crate::collection::load::clusters::singletons::NewNumbers;
 use crate::collection::load::divide::Guarantee;
 use crate::collection::load::prepare::{FEW, Prepared};
 use crate::collection::load::recollider::Recollider;
@@ -129,18 +128,13 @@ impl Prepared<'_> {
             let of = if entry.keeper.is_some() { &mut elsewhere } else { &mut new };
             of.runs.push(Arc::clone(run));
         }
-        let manifest = self.writer.snapshot().manifest();
-        let numbers = NewNumbers {
-            first_content: manifest.next_content.into(),
-            labels: manifest.next_label.into()..self.next.next_label.into(),
-        };
         LoadTables {
             before,
             after,
             new,
             elsewhere,
             replaced_elsewhere: self.tally.replaced_elsewhere,
-            numbers,
+            first_content: self.writer.snapshot().manifest().next_content.into(),
         }
     }
 

@@ -30,11 +30,6 @@ impl Bits {
         new
     }
 
-    /// How much memory it takes.
-    pub fn bytes(&self) -> usize {
-        self.0.len() * size_of::<u64>()
-    }
-
     /// Whether a number is there.
     pub fn has(&self, number: u64) -> bool {
         self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use crate::collection::load::clusters::fresh_clusters::{ChangeLines, FreshClusters};
+use crate::collection::load::clusters::linked_contents::linked_contents;
 use crate::collection::load::clusters::match_clusters::{After, Before, ClusterMatching, match_clusters};
-use crate::collection::load::clusters::singletons::{NewNumbers, SingletonComponents};
 use crate::collection::run::schema::{CONTENTS, DOCUMENTS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::cluster_changes::{ChangeLine, ClusterId};
@@ -71,8 +71,8 @@ pub struct LoadTables {
     pub elsewhere: Tables,
     /// How many documents of `elsewhere` have another row in `new`.
     pub replaced_elsewhere: u64,
-    /// The numbers that the load has given.
-    pub numbers: NewNumbers,
+    /// The first content of the load.
+    pub first_content: u64,
 }
 
 /// Works out what becomes of documents and clusters.
@@ -91,12 +91,8 @@ pub fn diff_clusters(
     let elsewhere: u64 = rows.map(RowsReader::len).sum();
     let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
     let outcome = ClusterDiff { added, ..ClusterDiff::default() };
-    // Rows of other processes are not scanned, so a label with one row here may have more there.
-    let has_all = tables.elsewhere.runs.is_empty();
-    let singletons = has_all.then(|| SingletonComponents::of(&tables.new, tables.numbers.clone(), progress));
-    let (singletons, contents, gone) = (singletons.transpose()?, Vec::new(), Vec::new());
-    let mut diffing =
-        Diffing { tables, progress, budget, outcome, singletons, contents, beside: 0, gone, ids: 0 };
+    let (contents, gone) = (Vec::new(), Vec::new());
+    let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone, ids: 0 };
     diffing.documents()?;
     diffing.touched()?;
     let touched = diffing.labels()?;
@@ -139,9 +135,8 @@ struct Diffing<'a> {
     progress: &'a Progress,
     budget: &'a Budget,
     outcome: ClusterDiff,
-    /// New components of one content, about which nothing has to be worked out.
-    singletons: Option<SingletonComponents>,
-    /// The others that anything was said of, ascending.
+    /// Contents that anything was said of, ascending; but for new ones that are alone in their components and have one document, which
+    /// are in no cluster.
     contents: Vec<u64>,
     /// Documents of old clusters, and of those that share a document with an old one.
     beside: usize,
@@ -163,10 +158,7 @@ impl Diffing<'_> {
             if let Some(document) = row {
                 let content = document.has_content().then_some(u64::from(document.content));
                 // A new content also has a row of contents: `touched` looks at it.
-                let is_new = |content: &u64| {
-                    self.singletons.as_ref().is_some_and(|singletons| singletons.is_new(*content))
-                };
-                self.contents.extend(content.filter(|content| !is_new(content)));
+                self.contents.extend(content.filter(|content| *content < self.tables.first_content));
                 let gone = !document.live;
                 let name = gone.then(|| document.names(runs[rows.source()], &mut cursor)).transpose()?;
                 let now = document.live.then_some(document.fingerprint);
@@ -210,12 +202,13 @@ impl Diffing<'_> {
 
     /// Notes the contents whose documents or component are others.
     fn touched(&mut self) -> Result<()> {
-        let mut rows = self.tables.new.scan(CONTENTS);
+        let (mut rows, first_content) = (self.tables.new.scan(CONTENTS), self.tables.first_content);
+        // A new content has no links but those of the load.
+        let mut linked = linked_contents(&self.tables.new, first_content);
         while let Some(row) = rows.next_row()? {
-            let content = StoredContent::of_row(row);
-            if !self.singletons.as_ref().is_some_and(|singletons| singletons.is_alone(&content)) {
-                self.contents.push(content.content);
-            }
+            let StoredContent { content, documents, .. } = StoredContent::of_row(row);
+            let is_alone = content >= first_content && documents == 1 && !linked.has(content)?;
+            self.contents.extend((!is_alone).then_some(content));
         }
         self.contents.sort_unstable();
         self.contents.dedup();
@@ -224,8 +217,7 @@ impl Diffing<'_> {
 
     /// Refuses what takes more memory than there is, so many documents of clusters that are looked at included.
     fn allow(&self, documents: usize, fresh: &FreshClusters) -> Result<()> {
-        let singletons = self.singletons.as_ref().map_or(0, SingletonComponents::bytes);
-        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes() + singletons;
+        let held = self.contents.len() * CONTENT + self.beside * BESIDE + fresh.bytes();
         let bytes = held + documents * DOCUMENT + self.ids;
         self.budget.allow_whole(Share::Publishing, bytes as u64, "the clusters that a load changes")
     }
