@@ -48,6 +48,7 @@ impl CutRule {
             meet
         });
         cut.iter_mut().for_each(|cut| *cut = apart(text, *cut));
+        cut.retain(|[start, end]| start < end);
         cut
     }
 
@@ -175,6 +176,11 @@ mod tests {
             let words: Vec<&str> = text.split_whitespace().collect();
             prop_assert!(left.split_whitespace().all(|word| words.contains(&word)), "{left:?}");
         }
+    }
+
+    #[test]
+    fn of_a_blank_alone_nothing_is_cut() {
+        assert_eq!(CutRule::default().cut("a b", &[[1, 2]]), Vec::<[u64; 2]>::new());
     }
 
     #[test]
