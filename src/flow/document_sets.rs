@@ -171,7 +171,7 @@ impl DocumentSets {
     /// The set of a document that was recalled or of a stored content, in `scratch` unless it is in memory.
     ///
     /// # Errors
-    /// [`Error::Io`] and [`Error::Damaged`]; [`Error::Worker`] if the set was not recalled.
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`]; [`crate::error::Error::Worker`] if the set was not recalled.
     pub fn set<'a>(&'a self, doc: Doc, scratch: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         match self.stored().filter(|_| self.is_stored(doc)) {
             Some(stored) => stored.set(doc, scratch).map(|()| scratch.as_slice()),
@@ -192,7 +192,7 @@ impl DocumentSets {
     /// Measures pairs of any documents on all of their members, reading again those whose sets are not at hand.
     ///
     /// # Errors
-    /// Those of [`DocumentSets::side_by_side`] and [`DocumentSets::recall`]; [`Error::Worker`] if a set was not recalled.
+    /// Those of [`DocumentSets::side_by_side`] and [`DocumentSets::recall`]; [`crate::error::Error::Worker`] if a set was not recalled.
     pub fn measure_all(&self, pairs: &[(Doc, Doc)]) -> Result<Vec<Measure>> {
         let is_whole = |doc: Doc| !self.documents.ignored().is_some_and(|common| common.may_be_of(doc));
         let at_hand = |doc: Doc| self.holder(doc).filter(|_| is_whole(doc)).filter(|sets| sets.contains(doc));
@@ -224,7 +224,7 @@ impl DocumentSets {
     /// What `work` makes of some items, which it is given a stretch at a time, by as many threads as this process has workers.
     ///
     /// # Errors
-    /// Those of `work`; [`Error::Worker`] if it panics.
+    /// Those of `work`; [`crate::error::Error::Worker`] if it panics.
     pub fn on_all_cores<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -261,7 +261,7 @@ impl DocumentSets {
     /// memory.
     ///
     /// # Errors
-    /// Those of `derive`, and [`Error::Worker`] if it panics.
+    /// Those of `derive`, and [`crate::error::Error::Worker`] if it panics.
     pub fn side_by_side(
         &self,
         docs: &[Doc],

@@ -22,7 +22,7 @@ pub trait PassSink: DocumentSink + Send {
 /// Has units read by so many threads until all are, and gives what each thread has found. `sink` makes that of a number.
 ///
 /// # Errors
-/// [`Error::Interrupted`], those of reading, of `sink` and of [`PassSink::check`].
+/// [`crate::error::Error::Interrupted`], those of reading, of `sink` and of [`PassSink::check`].
 pub fn read_all<S: PassSink>(
     inputs: &RunInputs,
     threads: usize,
