@@ -501,6 +501,26 @@ fn clusters_of_a_first_load_keep_to_the_memory() {
     assert_eq!(lines, told("all"));
 }
 
+/// A first load of texts that are like no other, but for a few that a later epoch brings again: nothing is held of the others when the
+/// clusters are worked out.
+#[test]
+fn new_texts_that_are_like_no_other_keep_to_the_memory() {
+    let dir = Dir::new();
+    let text = |at: usize| (8 * at..8 * at + 8).map(|word| format!("w{word}")).collect::<Vec<_>>().join(" ");
+    let mut lines: String = (0..300_000).map(|at| line(&format!("a{at}"), &text(at))).collect();
+    lines.extend((0..100).map(|at| line(&format!("b{at}"), &text(at * 3000))));
+    dir.write("in.jsonl", lines);
+    let clusters = |name: &str, flags: &str| {
+        let ran = dir.alike(&format!("load {name} in.jsonl -w 2 --json {flags}"), None).ok();
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(report["documents"], 300_100, "{report}");
+        (report["epochs"].as_u64().unwrap(), dir.alike(&format!("clusters {name} --json"), None).ok().stdout)
+    };
+    let (epochs, few) = clusters("few", "--memory 48M");
+    assert!(epochs > 1 && few.lines().count() == 100, "{epochs} epochs, {few}");
+    assert_eq!(few, clusters("all", "").1);
+}
+
 /// Families of which each page is linked to each, that go whole or but for a few pages: links are many more than contents.
 #[test]
 fn families_go_within_the_memory() {
