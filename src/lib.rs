@@ -705,6 +705,7 @@
 //! - `collection/load/report.rs` - what a load did
 //! - `collection/load/settle/mod.rs` - from what an epoch found to what it changes
 //! - `collection/load/settle/newcomers.rs` - new texts under new ids, written by who has read them
+//! - `collection/load/settle/documents_by_id.rs` - documents of newcomers, sorted by their ids a range at a time
 //! - `collection/load/settle/documents.rs` - what becomes of documents that replace others
 //! - `collection/load/settle/components.rs` - what becomes of contents and components
 //! - `collection/load/settle/split.rs` - what becomes of components of which contents go

@@ -26,11 +26,13 @@ pub struct Part {
     pub extent: Extent,
     /// Lines of its first file that stand before it.
     pub lines: u64,
+    /// Whether whoever asks for it can do with a smaller one: then it need not be read to its end to say that it does not fit.
+    pub divisible: bool,
 }
 
 impl Part {
     /// All of the inputs.
-    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0 };
+    pub const ALL: Part = Part { extent: Extent::ALL, lines: 0, divisible: false };
 }
 
 /// Who takes the records of a worker.
@@ -191,6 +193,11 @@ impl RunInputs {
     pub fn units_read(&self) -> impl Iterator<Item = (u64, u64)> {
         let lines = (0..).zip(&self.unit_lines).map(|(unit, lines)| (unit, lines.load(Ordering::Relaxed)));
         lines.filter(|(_, lines)| *lines > 0)
+    }
+
+    /// Whether the part that is read can be a smaller one.
+    pub fn are_divisible(&self) -> bool {
+        self.part.divisible
     }
 
     /// The line in the file of a record that is line `line` of its unit.

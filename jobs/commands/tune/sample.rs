@@ -90,7 +90,7 @@ fn measure(
     let found = find_inputs(&args.inputs, args.records.form.hint(&config.input), place.path(), progress)?;
     let sources = &found.sources;
     let extent = Extent::next(sources, (0, 0), bytes);
-    let part = Part { extent, lines: 0 };
+    let part = Part { extent, ..Part::ALL };
     let bench = TrialRuns { sources, part, scratch: place.path(), machine, progress };
     let Measured { thresholds, lowest } =
         thresholds(asked, config, &|config, pairs| bench.run(config, pairs), progress)?;

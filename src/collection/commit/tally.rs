@@ -1,12 +1,13 @@
 //! What is counted over the epochs of a load, which an interrupted one leaves in its checkpoint.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::flow::{CommonKey, CommonKeys};
 use crate::limits::{COMMON_NAMED, DOCUMENTS_NAMED};
 
 /// What is counted over the epochs of a load.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadTally {
     /// Records, refused ones not included.
@@ -15,9 +16,9 @@ pub struct LoadTally {
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
-    /// Documents that another process keeps since an earlier epoch, and that a later record of the same id replaced.
-    #[serde(default)]
-    pub replaced_elsewhere: u64,
+    /// What an earlier version has counted, and is looked up now.
+    #[serde(default, skip_serializing)]
+    pub replaced_elsewhere: IgnoredAny,
     /// Bytes of their texts.
     #[serde(default)]
     pub text_bytes: u64,

@@ -122,18 +122,18 @@ impl Prepared<'_> {
     /// The tables before and after the load, and the runs between them.
     pub(in crate::collection::load) fn load_tables(&self) -> LoadTables {
         let (before, after) = (self.writer.snapshot().tables(), self.ahead.tables());
-        let (mut new, mut elsewhere) = (Tables::default(), Tables::default());
+        let (mut new, mut newcomers) = (Tables::default(), Tables::default());
         let runs = self.ahead.manifest().runs.iter().zip(&after.runs).skip(before.runs.len());
         for (entry, run) in runs {
-            let of = if entry.keeper.is_some() { &mut elsewhere } else { &mut new };
+            let of_newcomers = entry.keeper.is_some() || self.newcomers_runs.contains(&entry.id);
+            let of = if of_newcomers { &mut newcomers } else { &mut new };
             of.runs.push(Arc::clone(run));
         }
         LoadTables {
             before,
             after,
             new,
-            elsewhere,
-            replaced_elsewhere: self.tally.replaced_elsewhere,
+            newcomers,
             first_content: self.writer.snapshot().manifest().next_content.into(),
         }
     }

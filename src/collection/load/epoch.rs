@@ -209,7 +209,6 @@ impl Prepared<'_> {
         tally.records += loaded.tally.documents;
         tally.unchanged += loaded.tally.unchanged;
         tally.superseded += loaded.superseded + delta.superseded;
-        tally.replaced_elsewhere += delta.replaced_elsewhere;
         tally.text_bytes += loaded.tally.text_bytes;
         tally.too_few_terms += loaded.tally.too_few_terms;
         tally.missing_date += loaded.tally.missing_date;
@@ -242,6 +241,7 @@ impl Prepared<'_> {
             write_seen(&mut run, &seen, self.next.load as u32)?;
         }
         let new = self.frozen_tables.is_none().then(|| Arc::clone(&loaded.run.context.frozen_tables));
+        self.newcomers_runs.extend(written.iter().map(|(id, _)| *id));
         written.push((id, write_delta(run, delta, new.as_deref())?));
         self.frozen_tables.get_or_insert_with(|| Arc::clone(&loaded.run.context.frozen_tables));
         let full = |_| {

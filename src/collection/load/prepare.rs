@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashbrown::HashSet;
+
 use crate::collection::commit::changes::CommitCommand;
 use crate::collection::commit::checkpoint::{Checkpoint, Consumed, LeftOutRecords, LoadInputs};
 use crate::collection::commit::manifest::Manifest;
@@ -62,6 +64,8 @@ pub struct Prepared<'a> {
     pub(in crate::collection::load) epochs: u32,
     /// The numbers of the runs that the workers of all processes write in an epoch.
     pub(in crate::collection::load) workers_runs: Range<u64>,
+    /// Runs that workers have written since this process began; once they are merged, the run that they become is none of these.
+    pub(in crate::collection::load) newcomers_runs: HashSet<u64>,
     pub(in crate::collection::load) consumed: Vec<Consumed>,
     /// Records refused, in document order, and of which epochs they are durable.
     pub(in crate::collection::load) refused: Vec<RefusedRow>,
@@ -192,6 +196,7 @@ impl<'a> Prepared<'a> {
             tally: LoadTally::default(),
             epochs: 0,
             workers_runs: 0..0,
+            newcomers_runs: HashSet::new(),
             consumed: Vec::new(),
             refused: Vec::new(),
             kept: Vec::new(),
@@ -216,12 +221,12 @@ impl<'a> Prepared<'a> {
         loop {
             let extent = Extent::next(&self.batch.sources, at, size.bytes);
             let mark = self.mark();
-            match self.epoch(Part { extent, lines }) {
+            let smaller = smaller(&self.batch.sources, at, size.bytes);
+            match self.epoch(Part { extent, lines, divisible: smaller.is_some() }) {
                 Ok(read) => (at, lines) = (extent.to, read),
                 // How much memory an epoch takes shows only when it is read.
                 Err(Error::Limit(what)) => {
-                    let bytes = smaller(&self.batch.sources, at, size.bytes).ok_or(Error::Limit(what))?;
-                    size.shrink(bytes);
+                    size.shrink(smaller.ok_or(Error::Limit(what))?);
                     continue;
                 }
                 Err(error) => return Err(error),

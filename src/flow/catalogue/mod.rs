@@ -326,6 +326,16 @@ impl Catalogue {
         segment.name(row)
     }
 
+    /// The documents of a worker of this process with lines and ids, in document order.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::name`] and of `take`.
+    pub fn each_name(&self, worker: usize, mut take: impl FnMut(Doc, Name<'_>) -> Result<()>) -> Result<()> {
+        let Some(segment) = self.segments[worker].get() else { return Ok(()) };
+        let mut docs = self.docs_of(worker);
+        segment.each_name(|name| docs.next().map_or(Ok(()), |doc| take(doc, name)))
+    }
+
     /// What the keep policy compares, as a number that orders as it does, and the string beside it if it is one. Where it compares
     /// a field, that is 0 for none, the greatest number for a string, else the value. Otherwise it is the bytes of the text, if
     /// they are compared.

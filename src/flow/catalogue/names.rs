@@ -65,33 +65,70 @@ impl Names {
 
     /// Line and id of a row.
     pub fn get(&self, row: usize) -> Result<Name<'_>> {
-        let (block, spilled) = (row / BLOCK, self.spill.bytes());
-        let start = self.starts[block];
-        if let Some(start) = start.checked_sub(spilled) {
-            let (line, id) = nth(&self.held[start as usize..], row % BLOCK);
-            return Ok((line, id.map(|(id, is_number)| DocumentName::of_kind(as_text(id), is_number))));
+        let (block, at) = (row / BLOCK, row % BLOCK);
+        if let Some(block) = self.in_memory(block) {
+            return Ok(named(nth(block, at)));
         }
+        let mut bytes = Vec::new();
+        self.read(block, &mut bytes)?;
+        let (line, id) = named(nth(&bytes, at));
+        Ok((line, id.map(DocumentName::into_owned)))
+    }
+
+    /// Line and id of each row, in their order.
+    pub fn each(&self, mut take: impl FnMut(Name<'_>) -> Result<()>) -> Result<()> {
+        let mut bytes = Vec::new();
+        for block in 0..self.starts.len() {
+            let mut left = match self.in_memory(block) {
+                Some(block) => block,
+                None => {
+                    self.read(block, &mut bytes)?;
+                    &bytes[..]
+                }
+            };
+            for _ in 0..BLOCK.min(self.rows - block * BLOCK) {
+                take(named(take_row(&mut left)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What is in memory from a block on, unless that is on disk.
+    fn in_memory(&self, block: usize) -> Option<&[u8]> {
+        let start = self.starts[block].checked_sub(self.spill.bytes())?;
+        Some(&self.held[start as usize..])
+    }
+
+    /// Reads a block that is on disk.
+    fn read(&self, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
+        let (start, spilled) = (self.starts[block], self.spill.bytes());
         let end = self.starts.get(block + 1).map_or(spilled, |end| spilled.min(*end));
-        let mut bytes = vec![0; (end - start) as usize];
-        self.spill.read(start, &mut bytes)?;
-        let (line, id) = nth(&bytes, row % BLOCK);
-        let owned = |(id, is_number)| DocumentName::of_kind(as_text(id).to_owned(), is_number);
-        Ok((line, id.map(owned)))
+        bytes.resize((end - start) as usize, 0);
+        self.spill.read(start, bytes)
     }
 }
 
-/// Line and id of one row of a block, and whether the id is a number.
-fn nth(mut block: &[u8], row: usize) -> (u32, Option<(&[u8], bool)>) {
-    let mut next = || {
-        let line = take_number(&mut block).unwrap_or_default() as u32;
-        let kept = take_number(&mut block).unwrap_or_default();
-        let id = (kept >> 1).checked_sub(1).and_then(|length| block.split_off(..length as usize));
-        (line, id.map(|id| (id, kept & 1 == 1)))
-    };
+/// Line and id of a row as they are kept, and whether the id is a number.
+type Kept<'a> = (u32, Option<(&'a [u8], bool)>);
+
+/// Takes the next row off a block.
+fn take_row<'a>(block: &mut &'a [u8]) -> Kept<'a> {
+    let line = take_number(block).unwrap_or_default() as u32;
+    let kept = take_number(block).unwrap_or_default();
+    let id = (kept >> 1).checked_sub(1).and_then(|length| block.split_off(..length as usize));
+    (line, id.map(|id| (id, kept & 1 == 1)))
+}
+
+/// One row of a block.
+fn nth(mut block: &[u8], row: usize) -> Kept<'_> {
     for _ in 0..row {
-        next();
+        take_row(&mut block);
     }
-    next()
+    take_row(&mut block)
+}
+
+fn named((line, id): Kept<'_>) -> Name<'_> {
+    (line, id.map(|(id, is_number)| DocumentName::of_kind(as_text(id), is_number)))
 }
 
 /// What was a string when it was pushed.
@@ -120,6 +157,13 @@ mod tests {
                 let back = names.get(row).expect("read");
                 prop_assert_eq!(back, (*line, name(id)));
             }
+            let mut truth = all.iter().map(|(line, id)| (*line, name(id)));
+            let same = |row: Name<'_>| {
+                assert_eq!(Some(row), truth.next());
+                Ok(())
+            };
+            names.each(same).expect("read");
+            prop_assert!(truth.next().is_none());
         }
     }
 }

@@ -169,6 +169,14 @@ impl Segment {
         self.names.get(row)
     }
 
+    /// The line and the id of each row, in their order.
+    ///
+    /// # Errors
+    /// Those of [`Segment::name`].
+    pub fn each_name(&self, take: impl FnMut(Name<'_>) -> Result<()>) -> Result<()> {
+        self.names.each(take)
+    }
+
     /// The size of the set of a row.
     pub fn size(&self, row: usize) -> u32 {
         self.sizes[row]

@@ -10,8 +10,13 @@ use crate::flow::stored::{LoadKeeper, Stored};
 /// The keepers of this process's workers; none unless this is a load.
 pub struct Keepers {
     first_worker: usize,
-    keepers: Vec<Mutex<Option<Box<dyn LoadKeeper>>>>,
+    keepers: Vec<WorkersKeeper>,
 }
+
+/// The keeper of a worker, which locks it for every document: on one cache line with that of another worker, each lock would wait for
+/// the line.
+#[repr(align(128))]
+struct WorkersKeeper(Mutex<Option<Box<dyn LoadKeeper>>>);
 
 impl Keepers {
     /// A keeper for each worker of this process, if anything is stored.
@@ -21,7 +26,7 @@ impl Keepers {
     pub fn new(stored: Option<&dyn Stored>, topology: Topology) -> Result<Keepers> {
         let keepers =
             stored.into_iter().flat_map(|stored| (0..topology.workers()).map(|worker| stored.keeper(worker)));
-        let keepers = keepers.map(|keeper| keeper.map(|keeper| Mutex::new(Some(keeper))));
+        let keepers = keepers.map(|keeper| keeper.map(|keeper| WorkersKeeper(Mutex::new(Some(keeper)))));
         Ok(Keepers { first_worker: topology.local_workers().start, keepers: keepers.collect::<Result<_>>()? })
     }
 
@@ -30,7 +35,7 @@ impl Keepers {
     /// # Errors
     /// That of `keep`.
     pub fn keep(&self, worker: usize, keep: impl FnOnce(&mut dyn LoadKeeper) -> Result<()>) -> Result<()> {
-        let Some(keeper) = self.keepers.get(worker - self.first_worker) else { return Ok(()) };
+        let Some(WorkersKeeper(keeper)) = self.keepers.get(worker - self.first_worker) else { return Ok(()) };
         lock(keeper).as_mut().map_or(Ok(()), |keeper| keep(&mut **keeper))
     }
 
@@ -40,7 +45,7 @@ impl Keepers {
     /// Those of [`LoadKeeper::finish`].
     pub fn finish(&self, worker: usize) -> Result<()> {
         let keeper = self.keepers.get(worker - self.first_worker);
-        let keeper = keeper.and_then(|keeper| lock(keeper).take());
+        let keeper = keeper.and_then(|keeper| lock(&keeper.0).take());
         keeper.map_or(Ok(()), LoadKeeper::finish)
     }
 }

@@ -88,14 +88,17 @@ pub struct Intake {
     results: ReadResults,
     failure: Option<Error>,
     room: RecordRoom,
+    /// Whether the part of the inputs that is read can be a smaller one.
+    divisible: bool,
     /// Bytes that the records of a load take until the epoch is done, also where others of the same ids take their place.
     held: u64,
 }
 
 /// Bytes of a record of a load: on its way, and where all of its id are sorted.
 const CHANGE: u64 = 2 * size_of::<Change>() as u64;
-/// Bytes of a text of one: its arrival twice, as well, and what is noted of its set and signature.
-const TEXT: u64 = 2 * size_of::<Arrival>() as u64 + 96;
+/// Bytes of a text of one: what is noted of its set and its signature until all are read. A newcomer is never told of; it takes as many as
+/// both when it is written, once the rest is gone. Arrivals have a share of their own.
+const TEXT: u64 = 64;
 
 impl Intake {
     /// The intake of a worker before its first record.
@@ -140,6 +143,7 @@ impl Intake {
             results: ReadResults::default(),
             failure: None,
             room: RecordRoom::default(),
+            divisible: false,
             held: 0,
         }
     }
@@ -154,6 +158,7 @@ impl Intake {
         let (context, inputs) = (Arc::clone(&self.context), &documents.inputs);
         let progress = &context.status.progress;
         self.room = inputs.fields.room.clone();
+        self.divisible = inputs.are_divisible();
         self.most_refused = inputs.most_refused(context.memory.budget.bytes());
         let (mut earlier, mut last) = (None, None);
         loop {
@@ -216,7 +221,9 @@ impl Intake {
         let (_, done, total) = self.context.status.progress.now();
         let allow = |share, bytes, what| {
             let expected = (u128::from(bytes) * u128::from(total) / u128::from(done.max(1))) as u64;
-            self.context.memory.budget.allow(share, bytes, expected, what)
+            let budget = &self.context.memory.budget;
+            let bytes = if self.divisible { budget.foreseen(share, bytes, expected) } else { bytes };
+            budget.allow(share, bytes, expected, what)
         };
         let observed = self.observer.as_ref().map_or(0, Observer::bytes);
         allow(Share::Rows, self.segment.bytes() + observed, "the documents")?;

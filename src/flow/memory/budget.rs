@@ -123,6 +123,13 @@ impl Budget {
         Ok(())
     }
 
+    /// What a worker's part of a share has to hold: what is there, or what it will come to, once a fair piece of the part is taken and
+    /// that is clearly more than the part.
+    pub fn foreseen(&self, share: Share, bytes: u64, expected: u64) -> u64 {
+        let part = self.part(share);
+        if bytes > part / 8 && expected / 5 > part / 4 { expected } else { bytes }
+    }
+
     /// Refuses what takes more than a share of all workers together and cannot go to disk.
     ///
     /// # Errors
@@ -192,5 +199,17 @@ mod tests {
         let budget = Budget::new(Some(BASE_MEMORY + 2 * WORKER_MEMORY + 1000), 2);
         assert_eq!((budget.whole(Sets), budget.part(Sets)), (200, 100));
         assert_eq!(Budget::new(Some(1), 2).whole(Sets), 0);
+    }
+
+    #[test]
+    fn what_will_be_clearly_more_than_there_is_room_for_is_foreseen() {
+        let budget = Budget::new(Some(BASE_MEMORY + WORKER_MEMORY + 4000), 1);
+        assert_eq!(budget.part(Share::Sets), 800);
+        for (bytes, expected, needed) in
+            [(100, 9000, 100), (101, 1005, 1005), (101, 1004, 101), (900, 950, 900)]
+        {
+            assert_eq!(budget.foreseen(Share::Sets, bytes, expected), needed, "{bytes} of {expected}");
+        }
+        assert_eq!(Budget::new(None, 1).foreseen(Share::Sets, 1 << 40, 1 << 50), 1 << 40);
     }
 }

@@ -15,7 +15,16 @@ pub fn push_number(mut number: u64, bytes: &mut Vec<u8>) {
 }
 
 /// Takes a number off; none if there is no whole one.
+#[inline]
 pub fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    // Most take a byte.
+    match bytes.first() {
+        Some(byte) if byte & 0x80 == 0 => bytes.split_off_first().map(|byte| u64::from(*byte)),
+        _ => take_long_number(bytes),
+    }
+}
+
+fn take_long_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..u64::BITS).step_by(7) {
         let byte = *bytes.split_off_first()?;

@@ -64,13 +64,12 @@ pub struct LoadTables {
     pub before: Tables,
     /// Those after it.
     pub after: Tables,
-    /// The runs between them but for `elsewhere`.
+    /// The runs between them but for `newcomers`.
     pub new: Tables,
-    /// Those of them that other processes keep to themselves. These hold newcomers and nothing else, of contents that are alone unless
-    /// `new` says otherwise: there are as many documents more, and all else about them is in `new`.
-    pub elsewhere: Tables,
-    /// How many documents of `elsewhere` have another row in `new`.
-    pub replaced_elsewhere: u64,
+    /// Those of them that hold newcomers and nothing else, of contents that are alone unless `new` says otherwise: there are as many
+    /// documents more but for those that have another row in `new`, and all else about them is there. Of a load that was interrupted,
+    /// and of epochs that were merged, own newcomers are in `new`; what other processes keep to themselves is always here.
+    pub newcomers: Tables,
     /// The first content of the load.
     pub first_content: u64,
 }
@@ -87,10 +86,8 @@ pub fn diff_clusters(
     divide: Option<&mut dyn Divide>,
     (progress, budget): (&Progress, &Budget),
 ) -> Result<ClusterDiff> {
-    let rows = tables.elsewhere.having(DOCUMENTS).filter_map(|run| run.rows(DOCUMENTS.kind));
-    let elsewhere: u64 = rows.map(RowsReader::len).sum();
-    let added = elsewhere.saturating_sub(tables.replaced_elsewhere);
-    let outcome = ClusterDiff { added, ..ClusterDiff::default() };
+    let rows = tables.newcomers.having(DOCUMENTS).filter_map(|run| run.rows(DOCUMENTS.kind));
+    let outcome = ClusterDiff { added: rows.map(RowsReader::len).sum(), ..ClusterDiff::default() };
     let (contents, gone) = (Vec::new(), Vec::new());
     let mut diffing = Diffing { tables, progress, budget, outcome, contents, beside: 0, gone, ids: 0 };
     diffing.documents()?;
@@ -179,8 +176,13 @@ impl Diffing<'_> {
     fn count(&mut self, batch: Vec<(u128, Option<u128>, Option<String>)>) -> Result<()> {
         let ids: Vec<u128> = batch.iter().map(|(id, ..)| *id).collect();
         let before = newest_documents(&self.tables.before, &ids, false)?;
+        let live = |id: &u128| before.get(id).filter(|member| member.document.live);
+        let came: Vec<u128> = ids.into_iter().filter(|id| live(id).is_none()).collect();
+        // What becomes of these newcomers is told by their rows here.
+        let counted = newest_documents(&self.tables.newcomers, &came, false)?.len() as u64;
+        self.outcome.added = self.outcome.added.saturating_sub(counted);
         for (id, now, name) in batch {
-            let was = before.get(&id).filter(|member| member.document.live);
+            let was = live(&id);
             match (was.map(|member| member.document.fingerprint), now) {
                 (None, Some(_)) => self.outcome.added += 1,
                 // Another epoch has made it what it was.
@@ -225,7 +227,7 @@ impl Diffing<'_> {
     /// The labels that these contents had and have.
     fn labels(&self) -> Result<TouchedComponents> {
         let (mut labels, mut documents) = (Vec::new(), vec![0; self.contents.len()]);
-        // Of contents that are not alone no newest row is elsewhere.
+        // Of contents that are not alone no newest row is among those of newcomers.
         for tables in [&self.tables.before, &self.tables.new] {
             tables.newest(CONTENTS, &self.contents, &mut |at, _, row| {
                 let content = StoredContent::of_row(row);

@@ -33,10 +33,6 @@ impl Settling<'_> {
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.numbers.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
         let originals = newest_documents(&tables.before, &again, false)?;
-        let elsewhere = newest_documents(&tables.elsewhere, &again, false)?;
-        let version = |member: Option<&Member>| member.map(|member| member.document.version);
-        let replaced = elsewhere.iter().filter(|(id, kept)| version(stored.get(*id)) == version(Some(kept)));
-        self.delta.replaced_elsewhere += replaced.count() as u64;
         let known = DocumentsBefore {
             loaded,
             numbers: self.numbers,

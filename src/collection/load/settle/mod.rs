@@ -5,6 +5,7 @@
 mod components;
 mod contents;
 mod documents;
+mod documents_by_id;
 pub(in crate::collection) mod newcomers;
 mod span;
 mod split;
@@ -52,8 +53,6 @@ pub struct Delta {
     pub components: Vec<((u32, Doc), bool)>,
     /// Documents that an earlier epoch of the same load had changed already.
     pub superseded: u64,
-    /// Those of them that another process keeps as it read them.
-    pub replaced_elsewhere: u64,
     /// Contents that came, and that went.
     pub contents_changed: (u64, u64),
     /// The first label that is not used.

@@ -3,15 +3,15 @@
 
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::documents::brought_document;
-use crate::collection::run::schema::{COMPONENTS, CONTENTS, DIGESTS, DOCUMENTS, LABELS, MEMBERS, SEEN};
+use crate::collection::load::settle::documents_by_id::DocumentsById;
+use crate::collection::run::schema::{COMPONENTS, CONTENTS, DIGESTS, MEMBERS};
 use crate::collection::run::writer::RunWriter;
-use crate::collection::tables::document::words_of;
 use crate::collection::tables::rows::{
-    ClusterKey, SeenId, StoredComponent, StoredContent, StoredDigest, StoredMember,
+    ClusterKey, StoredComponent, StoredContent, StoredDigest, StoredMember,
 };
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{RunParts, id_digest};
+use crate::flow::{RunDocuments, RunParts, id_digest};
 
 #[cfg(doc)]
 use crate::flow::SettledByLeader;
@@ -29,6 +29,7 @@ struct Newcomer {
 /// The newcomers that one worker has read.
 pub(in crate::collection) struct Newcomers<'a> {
     run: &'a RunParts,
+    worker: usize,
     /// In the order they were read.
     found: Vec<Newcomer>,
 }
@@ -50,17 +51,20 @@ impl<'a> Newcomers<'a> {
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn of(run: &'a RunParts, worker: usize) -> Result<Newcomers<'a>> {
-        let (catalogue, settled) = (&run.documents.catalogue, run.settled_by_leader());
+        let settled = run.settled_by_leader();
         let mut copies = run.take_own_copies(worker).into_iter().peekable();
         let mut found = Vec::new();
-        for doc in catalogue.docs_of(worker).filter(|doc| !settled.has_document(*doc)) {
+        run.documents.catalogue.each_name(worker, |doc, (_, name)| {
+            if settled.has_document(doc) {
+                return Ok(());
+            }
             while copies.next_if(|copy| copy.doc < doc).is_some() {}
             let content = copies.peek().filter(|copy| copy.doc == doc).map_or(doc, |copy| copy.first);
-            let name = catalogue.label(doc)?;
             let id = id_digest(name.as_deref().unwrap_or_default());
             found.push(Newcomer { id, doc, content });
-        }
-        Ok(Newcomers { run, found })
+            Ok(())
+        })?;
+        Ok(Newcomers { run, worker, found })
     }
 
     /// How many they are.
@@ -89,7 +93,7 @@ impl<'a> Newcomers<'a> {
     /// # Errors
     /// [`crate::error::Error::Io`].
     pub fn write(
-        mut self,
+        self,
         run: &mut RunWriter,
         (numbers, first_label, mentioned): (LoadNumbers, u32, bool),
     ) -> Result<()> {
@@ -115,45 +119,45 @@ impl<'a> Newcomers<'a> {
             DIGESTS,
             digests.map(|(digest, doc)| StoredDigest { digest, content: doc.into() }.to_row()),
         )?;
-        self.found.sort_unstable_by_key(|newcomer| (newcomer.content, newcomer.id));
-        let members = self.found.iter().map(|&Newcomer { id, content, .. }| {
-            StoredMember { content: content.into(), id, is: true }.to_row()
-        });
-        run.table(MEMBERS, members)?;
-        self.found.sort_unstable_by_key(|newcomer| newcomer.id);
-        self.write_documents(run, numbers)?;
-        if mentioned {
-            let seen = |newcomer: &Newcomer| SeenId { id: newcomer.id, load: numbers.load.into() }.to_row();
-            run.table(SEEN, self.found.iter().map(seen))?;
-        }
-        Ok(())
+        run.table(
+            MEMBERS,
+            self.members()
+                .map(|(content, id)| StoredMember { content: content.into(), id, is: true }.to_row()),
+        )?;
+        self.write_documents(run, numbers, mentioned)
     }
 
-    /// Writes the documents, which are in the order of their ids.
-    fn write_documents(&self, run: &mut RunWriter, numbers: LoadNumbers) -> Result<()> {
-        let documents = &self.run.documents;
-        run.heap(LABELS)?;
-        let (mut bytes, mut words) = (Vec::new(), Vec::new());
-        for newcomer in &self.found {
-            let name = documents.catalogue.label(newcomer.doc)?;
-            let (_, value) = documents.catalogue.keep_key(newcomer.doc);
-            bytes.clear();
-            bytes.extend_from_slice(name.as_deref().unwrap_or_default().as_bytes());
-            bytes.extend_from_slice(value.as_bytes());
-            words.clear();
-            words.extend(words_of(&bytes));
-            run.push(&words)?;
-        }
-        run.rows(DOCUMENTS.kind, DOCUMENTS.shape)?;
-        let mut label = 0;
-        for Newcomer { id, doc, content } in &self.found {
-            let (line, name) = documents.line_and_id(*doc)?;
-            let bytes = name.as_deref().unwrap_or_default().len();
-            let (mut document, _) = brought_document(self.run, numbers, (*id, *doc, *content), (bytes, line));
-            document.label = label;
-            label += (document.lengths.0 as u64 + document.lengths.1 as u64).div_ceil(8);
-            run.push(&document.to_row())?;
-        }
-        Ok(())
+    /// The contents with the ids of their documents, ascending.
+    fn members(&self) -> impl Iterator<Item = (Doc, u128)> {
+        let copies = self.found.iter().filter(|newcomer| newcomer.content != newcomer.doc);
+        let mut copies: Vec<(Doc, u128)> = copies.map(|copy| (copy.content, copy.id)).collect();
+        copies.sort_unstable();
+        let mut copies = copies.into_iter().peekable();
+        // These come in the order of their contents.
+        let mut firsts = self.firsts().map(|first| (first.content, first.id)).peekable();
+        std::iter::from_fn(move || {
+            let first = firsts.next_if(|first| copies.peek().is_none_or(|copy| first < copy));
+            first.or_else(|| copies.next())
+        })
+    }
+
+    /// Writes the documents.
+    fn write_documents(self, run: &mut RunWriter, numbers: LoadNumbers, mentioned: bool) -> Result<()> {
+        let mut documents = DocumentsById::new(self.found.len());
+        let mut found = self.found.into_iter().peekable();
+        let RunDocuments { catalogue, inputs, .. } = &*self.run.documents;
+        catalogue.each_name(self.worker, |doc, (line, name)| {
+            let Some(Newcomer { id, content, .. }) = found.next_if(|newcomer| newcomer.doc == doc) else {
+                return Ok(());
+            };
+            let name = name.as_deref().unwrap_or_default();
+            let line = inputs.line_at(catalogue.position(doc), line);
+            let (document, value) =
+                brought_document(self.run, numbers, (id, doc, content), (name.len(), line));
+            documents.push(document, name, value);
+            Ok(())
+        })?;
+        drop(found);
+        documents.write(run, mentioned.then_some(numbers.load))
     }
 }
