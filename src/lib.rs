@@ -691,6 +691,7 @@
 //! - `collection/maintain/restored_clusters.rs` - how its clusters differ from the last ones
 //! - `collection/maintain/tiers.rs` - which runs are merged
 //! - `collection/maintain/fsck/check.rs` - a commit while it is checked
+//! - `collection/maintain/fsck/facts.rs` - what is known of live contents
 //! - `collection/load/mod.rs` - the parts of a load
 //! - `collection/load/load_base/mod.rs` - what the dataflow of a load sees of a collection, and where it leaves what it adds
 //! - `collection/load/load_base/earlier.rs` - what earlier epochs of a load have brought

@@ -27,15 +27,15 @@ pub(super) fn usual_members<'a, const N: usize>(
     copy: &mut String,
 ) -> Option<TakenMembers<'a, N>> {
     let mut taken = TakenMembers { values: [None; N], text: None };
-    let mut rest = behind_blank(behind_blank(json).strip_prefix('{')?);
+    let mut rest = behind_blank(after(behind_blank(json), b'{')?);
     loop {
         let (key, behind) = key(rest)?;
-        rest = behind_blank(behind_blank(behind).strip_prefix(':')?);
+        rest = behind_blank(after(behind_blank(behind), b':')?);
         let wanted = |name: &Option<&str>| *name == Some(key);
         match names.iter().filter(|name| wanted(name)).count() {
             0 => rest = value::<IgnoredAny>(rest)?.1,
             1 if wanted(&names[0]) => {
-                let (text, behind) = text(rest.strip_prefix('"')?, copy)?;
+                let (text, behind) = text(after(rest, b'"')?, copy)?;
                 (taken.text, rest) = (Some(text), behind);
             }
             _ => {
@@ -47,23 +47,29 @@ pub(super) fn usual_members<'a, const N: usize>(
             }
         }
         rest = behind_blank(rest);
-        match rest.strip_prefix(',') {
+        match after(rest, b',') {
             Some(next) => rest = behind_blank(next),
-            None => return behind_blank(rest.strip_prefix('}')?).is_empty().then_some(taken),
+            None => return behind_blank(after(rest, b'}')?).is_empty().then_some(taken),
         }
     }
 }
 
 /// Behind what JSON takes for blanks.
 fn behind_blank(json: &str) -> &str {
-    json.trim_start_matches([' ', '\n', '\t', '\r'])
+    let blanks = json.bytes().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\t' | b'\r')).count();
+    &json[blanks..]
+}
+
+/// Behind a byte of ASCII, if `json` begins with it; `str::strip_prefix` calls a function to compare it.
+fn after(json: &str, ascii: u8) -> Option<&str> {
+    (json.as_bytes().first() == Some(&ascii)).then(|| &json[1..])
 }
 
 /// The key with which `json` begins, and what follows it.
 fn key(json: &str) -> Option<(&str, &str)> {
-    let quoted = json.strip_prefix('"')?;
+    let quoted = after(json, b'"')?;
     let (key, behind) = quoted.split_at(plain_length(quoted.as_bytes()));
-    Some((key, behind.strip_prefix('"')?))
+    Some((key, after(behind, b'"')?))
 }
 
 /// The value with which `json` begins, as the parser reads it, and what follows it. The parser passes over any depth.

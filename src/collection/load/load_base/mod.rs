@@ -232,9 +232,11 @@ impl Stored for LoadBase {
         // Reading them all costs as much as looking up a small part of them one by one.
         let halves = ((id >> 64) as u64, (fingerprint >> 64) as u64);
         let part = self.ids.part(halves.0);
-        let pays = part.asked.fetch_add(1, Ordering::Relaxed) > self.documents / PAYS / ID_CACHES as u64;
-        if pays && self.documents * BYTES <= self.most && part.documents.get().is_none() {
-            self.fill(halves.0)?;
+        if part.documents.get().is_none() {
+            let asked = part.asked.fetch_add(1, Ordering::Relaxed);
+            if asked > self.documents / PAYS / ID_CACHES as u64 && self.documents * BYTES <= self.most {
+                self.fill(halves.0)?;
+            }
         }
         if let Some(ids) = part.documents.get() {
             return Ok(ids.have(halves));

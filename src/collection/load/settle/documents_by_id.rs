@@ -40,10 +40,11 @@ impl DocumentsById {
     }
 
     /// Takes in a document, with its id and the value that the keep policy compares.
-    pub(super) fn push(&mut self, document: Document, name: &str, value: &str) {
+    pub(super) fn push(&mut self, mut document: Document, name: &str, value: &str) {
         let range = document.id.checked_shr(u128::BITS - self.bits).unwrap_or_default();
         let IdRange { documents, labels } = &mut self.ranges[range as usize];
-        documents.push(Document { label: labels.len() as u64, ..document });
+        document.label = labels.len() as u64;
+        documents.push(document);
         labels.extend_from_slice(name.as_bytes());
         labels.extend_from_slice(value.as_bytes());
     }

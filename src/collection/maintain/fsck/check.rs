@@ -1,8 +1,8 @@
 //! A commit while it is checked: what is known of it so far, and what was found.
 
-use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::facts::Facts;
 use crate::collection::Manifest;
 use crate::collection::run::reader::RunReader;
 use crate::collection::run::schema::Table;
@@ -45,27 +45,6 @@ pub struct FsckReport {
     pub complete: bool,
 }
 
-/// What is known of a live content.
-#[derive(Debug, Default)]
-pub(super) struct Fact {
-    /// Its number among live contents.
-    pub(super) number: u32,
-    pub(super) documents: u32,
-    pub(super) label: u32,
-    pub(super) place: u32,
-    pub(super) digest: Option<u128>,
-    pub(super) text: bool,
-    pub(super) component: bool,
-    /// Documents by their own rows, and those by rows of members.
-    pub(super) counted: (u32, u32),
-    /// Sums that have to come out as 0.
-    pub(super) members: u64,
-    pub(super) links: u64,
-    pub(super) signature: u64,
-    /// What its keys are made different by, where not all documents are compared.
-    pub(super) salt: Option<u64>,
-}
-
 /// What there is, and what live documents were found to refer to.
 #[derive(Debug, Default)]
 pub(super) struct Origins {
@@ -82,10 +61,7 @@ pub(super) struct Check<'a> {
     pub(super) progress: &'a Progress,
     pub(super) each: &'a mut dyn FnMut(Finding),
     pub(super) report: FsckReport,
-    pub(super) facts: HashMap<Doc, Fact>,
-    /// Sums of the postings of live contents, which have to come out as 0. Rows come in the order of keys, so that each is another
-    /// content's: apart from the other facts more of them are near.
-    pub(super) postings: HashMap<Doc, u64>,
+    pub(super) facts: Facts,
     pub(super) origins: Origins,
     pub(super) dead: Bits,
     pub(super) rows: u64,
@@ -143,17 +119,9 @@ impl Check<'_> {
         }
         Ok(())
     }
-
-    /// The live contents, ascending.
-    pub(super) fn contents(&self) -> Vec<Doc> {
-        let mut contents: Vec<Doc> = self.facts.keys().copied().collect();
-        contents.sort_unstable();
-        contents
-    }
 }
 
 /// A statement as a number to be summed up.
 pub(super) fn hashed(words: &[u64]) -> u64 {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    xxh3_64(&bytes)
+    xxh3_64(bytemuck::cast_slice(words))
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::check::{Check, Fact, hashed};
+use super::check::{Check, hashed};
+use super::facts::Fact;
 use crate::collection::run::schema::{CLUSTERS, COMPONENTS, CONTENTS, LINKS};
 use crate::collection::tables::clusters::documents_of;
 use crate::collection::tables::components::components;
@@ -30,30 +31,28 @@ impl Check<'_> {
             if !stored.is {
                 return Ok(());
             }
-            match check.facts.get_mut(&(stored.content as Doc)) {
+            match check.facts.get_mut(stored.content) {
                 None => check.wrong(COMPONENTS, row, "its content is not live"),
                 Some(fact) if u64::from(fact.label) != stored.component => {
                     check.wrong(COMPONENTS, row, "its content has another label");
                 }
-                Some(fact) => fact.component = true,
+                Some(fact) => fact.has_component = true,
             }
             Ok(())
         })?;
         let mut forest = self.links()?;
+        for content in self.facts.which(|fact, _| !fact.has_component) {
+            self.wrong_content(COMPONENTS, content, "a live content is in no component");
+        }
+        for content in self.facts.which(|fact, _| fact.links != 0) {
+            self.wrong_content(LINKS, content, "they are not the same from the other end");
+        }
         let mut roots: HashMap<u32, u32> = HashMap::new();
-        for content in self.contents() {
-            let fact = &self.facts[&content];
-            let (component, links, label) = (fact.component, fact.links, fact.label);
-            let root = forest.find(fact.number);
-            if !component {
-                self.wrong_content(COMPONENTS, content, "a live content is in no component");
-            }
-            if links != 0 {
-                self.wrong_content(LINKS, content, "they are not the same from the other end");
-            }
-            if *roots.entry(label).or_insert(root) != root {
-                self.wrong_content(LINKS, content, "none hold it and its component together");
-            }
+        let rooted = (0..).zip(self.facts.iter()).map(|(number, of)| (forest.find(number), of));
+        let apart = rooted.filter(|(root, (_, fact))| roots.entry(fact.label).or_insert(*root) != root);
+        let apart: Vec<Doc> = apart.map(|(_, (content, _))| content).collect();
+        for content in apart {
+            self.wrong_content(LINKS, content, "none hold it and its component together");
         }
         Ok(())
     }
@@ -63,23 +62,25 @@ impl Check<'_> {
         let mut forest = Forest::new(self.facts.len());
         self.each_row(LINKS, &mut |check, row, _| {
             let link = StoredLink::of_row(row);
-            let (a, b) = (link.content as Doc, link.other as Doc);
-            if link.content.max(link.other) >= u64::from(check.manifest.next_content) || a == b {
+            let is_behind = link.content.max(link.other) >= u64::from(check.manifest.next_content);
+            if is_behind || link.content == link.other {
                 check.wrong(LINKS, row, "a link that cannot be");
                 return Ok(());
             }
-            let (Some(left), Some(right)) = (check.facts.get(&a), check.facts.get(&b)) else { return Ok(()) };
-            forest.union(left.number, right.number);
-            if left.label != right.label {
-                check.wrong(LINKS, row, "its ends are in two components");
-            }
+            let numbers = (check.facts.number(link.content), check.facts.number(link.other));
+            let (Some(left), Some(right)) = numbers else { return Ok(()) };
+            forest.union(left as u32, right as u32);
             let sums = [
-                (a, hashed(&[link.other, link.shared])),
-                (b, hashed(&[link.content, link.shared]).wrapping_neg()),
+                (link.content, hashed(&[link.other, link.shared])),
+                (link.other, hashed(&[link.content, link.shared]).wrapping_neg()),
             ];
-            for (content, sum) in sums {
-                let fact = check.facts.entry(content).or_default();
+            let [left, right] = sums.map(|(content, sum)| {
+                let fact = check.facts.get_mut(content)?;
                 fact.links = fact.links.wrapping_add(sum);
+                Some(fact.label)
+            });
+            if left != right {
+                check.wrong(LINKS, row, "its ends are in two components");
             }
             Ok(())
         })?;
@@ -88,18 +89,22 @@ impl Check<'_> {
 
     /// A transitive cluster is all of its component, at place 0. Others are parts of it, of which that with the least
     /// content is at place 0, each other one at the place of its own least content.
-    fn places(&mut self) {
+    fn places(&mut self, places: &[(ClusterKey, Doc)]) {
         let transitive = self.manifest.config.cluster.clustering == Clustering::Transitive;
-        let mut firsts: HashMap<u32, Doc> = HashMap::new();
-        let mut leasts: HashMap<ClusterKey, Doc> = HashMap::new();
-        for content in self.contents() {
-            let Fact { label, place, .. } = self.facts[&content];
-            let first = *firsts.entry(label).or_insert(content);
-            let least = *leasts.entry(ClusterKey { component: label, place }).or_insert(content);
-            let right = if transitive || least == first { 0 } else { least };
-            if place != right {
-                self.wrong_content(CONTENTS, content, "its cluster is at a place where it cannot be");
+        let mut wrong = Vec::new();
+        for component in places.chunk_by(|a, b| a.0.component == b.0.component) {
+            let first = component.iter().map(|(_, content)| *content).min();
+            for cluster in component.chunk_by(|a, b| a.0 == b.0) {
+                // Of one place they ascend.
+                let (at, least) = cluster[0];
+                let right = if transitive || Some(least) == first { 0 } else { least };
+                let is_wrong = at.place != right;
+                wrong.extend(cluster.iter().filter(|_| is_wrong).map(|(_, content)| *content));
             }
+        }
+        wrong.sort_unstable();
+        for content in wrong {
+            self.wrong_content(CONTENTS, content, "its cluster is at a place where it cannot be");
         }
     }
 
@@ -107,13 +112,19 @@ impl Check<'_> {
     /// guaranteed, all others resemble it. Whether components would be divided the same way again is not looked into: that takes
     /// all of their links.
     pub(super) fn clusters(&mut self) -> Result<()> {
-        self.places();
-        let mut sizes: BTreeMap<ClusterKey, u64> = BTreeMap::new();
-        for content in self.contents() {
-            let fact = &self.facts[&content];
-            *sizes.entry(ClusterKey { component: fact.label, place: fact.place }).or_default() +=
-                u64::from(fact.documents);
-        }
+        let at = |fact: &Fact| ClusterKey { component: fact.label, place: fact.place };
+        let places = self.facts.iter().map(|(content, fact)| (at(fact), content));
+        let mut places: Vec<(ClusterKey, Doc)> = places.collect();
+        places.sort_unstable();
+        self.places(&places);
+        let documents =
+            |content: Doc| self.facts.get(content.into()).map_or(0, |fact| u64::from(fact.documents));
+        let clusters = places.chunk_by(|a, b| a.0 == b.0);
+        let sizes =
+            clusters.map(|of| (of[0].0, of.iter().map(|(_, content)| documents(*content)).sum::<u64>()));
+        // A document alone has no cluster.
+        let mut sizes: BTreeMap<ClusterKey, u64> = sizes.filter(|(_, documents)| *documents > 1).collect();
+        drop(places);
         let mut numbers: HashSet<u64> = HashSet::new();
         let (mut batch, mut documents): (BTreeMap<ClusterKey, StoredCluster>, u64) = Default::default();
         self.each_row(CLUSTERS, &mut |check, row, _| {
@@ -140,9 +151,7 @@ impl Check<'_> {
             Ok(())
         })?;
         self.represented(&batch)?;
-        for (ClusterKey { component: label, place }, _) in
-            sizes.into_iter().filter(|(_, documents)| *documents > 1)
-        {
+        for ClusterKey { component: label, place } in sizes.into_keys() {
             let key = format!("{label:016x} {place:016x}");
             self.find(CLUSTERS.name, "contents of several documents have none", key);
         }
@@ -152,7 +161,7 @@ impl Check<'_> {
     /// Whether each cluster is represented by the best of its documents.
     fn represented(&mut self, clusters: &BTreeMap<ClusterKey, StoredCluster>) -> Result<()> {
         let members = components(&self.tables, &clusters.keys().map(|at| at.component).collect())?;
-        let place = |doc: Doc| self.facts.get(&doc).map(|fact| fact.place);
+        let place = |doc: Doc| self.facts.get(doc.into()).map(|fact| fact.place);
         let members = documents_of(&self.tables, &members, place)?;
         let mut ids: Vec<u128> =
             clusters.keys().filter_map(|at| members.get(at)).flatten().copied().collect();
@@ -191,7 +200,7 @@ impl Check<'_> {
         })?;
         let mut contents: BTreeMap<u64, u64> = BTreeMap::new();
         for (label, of_label) in components(&tables, &leaders.keys().map(|at| at.component).collect())? {
-            let place = |doc: &Doc| self.facts.get(doc).map_or(0, |fact| fact.place);
+            let place = |doc: &Doc| self.facts.get(u64::from(*doc)).map_or(0, |fact| fact.place);
             let led = of_label.iter().filter_map(|doc| {
                 let leader = leaders.get(&ClusterKey { component: label, place: place(doc) })?;
                 (leader != doc).then_some((u64::from(*doc), u64::from(*leader)))

@@ -1,6 +1,7 @@
 //! Documents, members, digests and texts, each held against contents.
 
 use super::check::{Check, hashed};
+use super::facts::Fact;
 use crate::collection::HeapCursor;
 use crate::collection::run::schema::{
     CONTENTS, DIGESTS, DOCUMENTS, MEMBERS, PARITIES, SCOPES, SIGNATURES, TEXTS,
@@ -36,7 +37,7 @@ impl Check<'_> {
             if !document.has_content() {
                 return Ok(());
             }
-            match check.facts.get_mut(&document.content) {
+            match check.facts.get_mut(document.content.into()) {
                 Some(fact) => {
                     fact.counted.0 += 1;
                     fact.members = fact.members.wrapping_add(hashed(&halves(document.id)));
@@ -50,7 +51,7 @@ impl Check<'_> {
             if !member.is {
                 return Ok(());
             }
-            match check.facts.get_mut(&(member.content as Doc)) {
+            match check.facts.get_mut(member.content) {
                 Some(fact) => {
                     fact.counted.1 += 1;
                     fact.members = fact.members.wrapping_sub(hashed(&halves(member.id)));
@@ -59,15 +60,12 @@ impl Check<'_> {
             }
             Ok(())
         })?;
-        for content in self.contents() {
-            let fact = &self.facts[&content];
-            let (same, counts) = (fact.members == 0, fact.counted == (fact.documents, fact.documents));
-            if !same {
-                self.wrong_content(MEMBERS, content, "they are not the documents that have this content");
-            }
-            if !counts {
-                self.wrong_content(CONTENTS, content, "it has another number of documents");
-            }
+        for content in self.facts.which(|fact, _| fact.members != 0) {
+            self.wrong_content(MEMBERS, content, "they are not the documents that have this content");
+        }
+        let counts = |fact: &Fact| fact.counted == (fact.documents, fact.documents);
+        for content in self.facts.which(|fact, _| !counts(fact)) {
+            self.wrong_content(CONTENTS, content, "it has another number of documents");
         }
         Ok(())
     }
@@ -79,10 +77,11 @@ impl Check<'_> {
             if !stored.is_live() {
                 return Ok(());
             }
-            match check.facts.get_mut(&(stored.content as Doc)) {
+            match check.facts.get_mut(stored.content) {
                 None => check.wrong(DIGESTS, row, "its content is not live"),
                 Some(fact) => {
-                    if fact.digest.replace(stored.digest).is_some() {
+                    fact.digest = stored.digest;
+                    if std::mem::replace(&mut fact.has_digest, true) {
                         check.wrong(DIGESTS, row, "its content has another digest too");
                     }
                 }
@@ -97,9 +96,9 @@ impl Check<'_> {
             if text.content >= u64::from(check.manifest.next_content) {
                 check.wrong(TEXTS, row, "a content that is yet to come");
             }
-            let Some(fact) = check.facts.get_mut(&(text.content as Doc)) else { return Ok(()) };
-            fact.text = true;
-            let named = fact.digest == Some(text.digest);
+            let Some(fact) = check.facts.get_mut(text.content) else { return Ok(()) };
+            fact.has_text = true;
+            let named = fact.has_digest && fact.digest == text.digest;
             if !named {
                 check.wrong(TEXTS, row, "its digest names another content, or none");
             }
@@ -112,10 +111,8 @@ impl Check<'_> {
             check.expect_signature(text.content as Doc, &set);
             Ok(())
         })?;
-        for content in self.contents() {
-            if !self.facts[&content].text {
-                self.wrong_content(TEXTS, content, "a live content has no text");
-            }
+        for content in self.facts.which(|fact, _| !fact.has_text) {
+            self.wrong_content(TEXTS, content, "a live content has no text");
         }
         Ok(())
     }
@@ -127,15 +124,13 @@ impl Check<'_> {
             let scope = StoredScope::of_row(row);
             if !is_within {
                 check.wrong(SCOPES, row, "all documents are compared");
-            } else if let Some(fact) = check.facts.get_mut(&(scope.content as Doc)) {
+            } else if let Some(fact) = check.facts.get_mut(scope.content) {
                 fact.salt = Some(scope.salt);
             }
             Ok(())
         })?;
-        for content in self.contents().into_iter().filter(|_| is_within) {
-            if self.facts[&content].salt.is_none() {
-                self.wrong_content(SCOPES, content, "a live content has no scope");
-            }
+        for content in self.facts.which(|fact, _| is_within && fact.salt.is_none()) {
+            self.wrong_content(SCOPES, content, "a live content has no scope");
         }
         Ok(())
     }
@@ -143,7 +138,7 @@ impl Check<'_> {
     /// Adds what the signature of a content should be.
     fn expect_signature(&mut self, content: Doc, set: &[u64]) {
         let Some(rule) = self.manifest.config.signed() else { return };
-        let Some(fact) = self.facts.get_mut(&content) else { return };
+        let Some(fact) = self.facts.get_mut(content.into()) else { return };
         let mut signature = Vec::new();
         sign(rule.own_words(set), &mut signature);
         fact.signature = fact.signature.wrapping_add(hashed(&signature));
@@ -154,7 +149,7 @@ impl Check<'_> {
         let (mut words, mut cursor) = (Vec::new(), HeapCursor::default());
         self.each_row(SIGNATURES, &mut |check, row, run| {
             let stored = StoredSignature::of_row(row);
-            let Some(fact) = check.facts.get_mut(&(stored.content as Doc)) else { return Ok(()) };
+            let Some(fact) = check.facts.get_mut(stored.content) else { return Ok(()) };
             let heap = run.heap(PARITIES);
             let heap = heap.ok_or_else(|| Error::damaged(run.path(), 0, "signatures without their words"))?;
             words.clear();
@@ -162,10 +157,8 @@ impl Check<'_> {
             fact.signature = fact.signature.wrapping_sub(hashed(&words));
             Ok(())
         })?;
-        for content in self.contents() {
-            if self.facts[&content].signature != 0 {
-                self.wrong_content(SIGNATURES, content, "it is not that of its set");
-            }
+        for content in self.facts.which(|fact, _| fact.signature != 0) {
+            self.wrong_content(SIGNATURES, content, "it is not that of its set");
         }
         Ok(())
     }

@@ -3,19 +3,21 @@
 //!
 //! Each table is read once, in its own order, a block for each run. What two tables say of a content in different
 //! orders is compared by sums: each adds a hash of every statement, one the other way round, and what is left is 0
-//! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content and
-//! a few words for each component, however many documents, links and postings there are.
+//! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content, some 110 bytes, and
+//! a few words for each cluster, however many documents, links and postings there are.
 
 mod check;
 mod components;
 mod documents;
+mod facts;
 mod postings;
 mod sources;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use self::check::{Check, Fact};
+use self::check::Check;
+use self::facts::{Fact, Facts};
 use crate::collection::commit::manifest::Manifest;
 use crate::collection::tables::rows::{ClusterKey, StoredContent, dead_content};
 
@@ -45,22 +47,10 @@ pub fn fsck(snapshot: &Snapshot, progress: &Progress, each: &mut dyn FnMut(Findi
         ..FsckReport::default()
     };
     progress.enter(Stage::Verify, report.bytes);
-    let (facts, postings, origins, keys) = Default::default();
+    let (facts, origins, keys) = (Facts::default(), Default::default(), Vec::new());
     let (dead, rows, sketcher) = (Bits::below(u64::from(manifest.next_content)), 0, None);
-    let mut check = Check {
-        tables,
-        manifest,
-        progress,
-        each,
-        report,
-        facts,
-        postings,
-        origins,
-        dead,
-        rows,
-        sketcher,
-        keys,
-    };
+    let mut check =
+        Check { tables, manifest, progress, each, report, facts, origins, dead, rows, sketcher, keys };
     check.files(snapshot)?;
     if check.report.findings == 0 {
         let outcome = check.all_tables();
@@ -254,18 +244,15 @@ impl Check<'_> {
                 if label >= next_label {
                     check.wrong(CONTENTS, row, "a label that is yet to come");
                 }
-                let number = check.facts.len() as u32;
-                check.facts.insert(
-                    stored.content as Doc,
-                    Fact { number, documents, label, place, ..Fact::default() },
-                );
+                let fact = Fact { documents, label, place, ..Fact::default() };
+                check.facts.push(stored.content as Doc, fact);
             }
             Ok(())
         })?;
         self.report.contents = self.facts.len() as u64;
         self.each_row(DEAD, &mut |check, row, _| {
             let content = dead_content(row);
-            if check.facts.contains_key(&(content as Doc)) {
+            if check.facts.has(content) {
                 check.wrong(DEAD, row, "a content that is live");
             }
             check.dead.add(content);

@@ -21,16 +21,18 @@ impl Check<'_> {
 
     /// Adds what the postings of a content should be.
     pub(super) fn expect_postings(&mut self, content: Doc, set: &[u64]) {
-        let (Some(sketcher), Some(fact)) = (&mut self.sketcher, self.facts.get(&content)) else { return };
+        let (Some(sketcher), Some(fact)) = (&mut self.sketcher, self.facts.get(content.into())) else {
+            return;
+        };
         let (keys, size) = sketcher.keys_of(set);
         let form = PostingForm::of(&self.manifest.config);
         self.keys.clear();
         self.keys.extend(keys.iter().map(|key| form.key_of(spread(*key) ^ fact.salt.unwrap_or(0))));
         self.keys.sort_unstable();
         self.keys.dedup();
-        let sum = self.postings.entry(content).or_default();
-        for key in &self.keys {
-            *sum = sum.wrapping_add(hashed(&[*key, u64::from(size)]));
+        let keys = self.keys.iter().map(|key| hashed(&[*key, u64::from(size)]));
+        if let Some(sum) = self.facts.postings_mut(content.into()) {
+            *sum = keys.fold(*sum, u64::wrapping_add);
         }
     }
 
@@ -42,20 +44,15 @@ impl Check<'_> {
             if content >= check.manifest.next_content {
                 check.wrong(POSTINGS, row, "a content that is yet to come");
             }
-            let live = |check: &Check<'_>| check.facts.contains_key(&content);
-            if let Some(sum) = check.postings.get_mut(&content) {
+            if let Some(sum) = check.facts.postings_mut(content.into()) {
                 *sum = sum.wrapping_sub(hashed(&[key, u64::from(size)]));
-            } else if live(check) {
-                check.postings.insert(content, hashed(&[key, u64::from(size)]).wrapping_neg());
             } else if !check.dead.has(u64::from(content)) {
                 check.wrong(POSTINGS, row, "a content that is neither live nor dead");
             }
             Ok(())
         })?;
-        for content in self.contents() {
-            if self.postings.get(&content).is_some_and(|sum| *sum != 0) {
-                self.wrong_content(POSTINGS, content, "they are not those that its set gives");
-            }
+        for content in self.facts.which(|_, postings| postings != 0) {
+            self.wrong_content(POSTINGS, content, "they are not those that its set gives");
         }
         Ok(())
     }
