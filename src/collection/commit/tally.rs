@@ -16,7 +16,7 @@ pub struct LoadTally {
     pub unchanged: u64,
     /// Records that a later one of the same id replaced.
     pub superseded: u64,
-    /// What an earlier version has counted, and is looked up now.
+    /// Checkpoints of earlier versions have this field. It is passed over.
     #[serde(default, skip_serializing)]
     pub replaced_elsewhere: IgnoredAny,
     /// Bytes of their texts.

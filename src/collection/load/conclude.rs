@@ -120,7 +120,7 @@ impl Prepared<'_> {
     }
 
     /// The tables before and after the load, and the runs between them.
-    pub(in crate::collection::load) fn load_tables(&self) -> LoadTables {
+    fn load_tables(&self) -> LoadTables {
         let (before, after) = (self.writer.snapshot().tables(), self.ahead.tables());
         let (mut new, mut newcomers) = (Tables::default(), Tables::default());
         let runs = self.ahead.manifest().runs.iter().zip(&after.runs).skip(before.runs.len());

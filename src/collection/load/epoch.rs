@@ -144,7 +144,8 @@ impl Prepared<'_> {
     fn settle(&self, base: &LoadBase, loaded: &Loaded, numbers: LoadNumbers) -> Result<Delta> {
         let mut recollider = Recollider::new(base, loaded)?;
         let contractor = self.contractor();
-        compute_delta(&self.load_tables(), loaded, numbers, contractor.as_ref(), &mut recollider)
+        let tables = (&self.writer.snapshot().tables(), &self.ahead.tables());
+        compute_delta(tables, loaded, numbers, contractor.as_ref(), &mut recollider)
     }
 
     /// The newcomers of all workers of all processes, given those of this one, and the first label of each worker's, which all are

@@ -221,12 +221,14 @@ impl<'a> Prepared<'a> {
         loop {
             let extent = Extent::next(&self.batch.sources, at, size.bytes);
             let mark = self.mark();
-            let smaller = smaller(&self.batch.sources, at, size.bytes);
-            match self.epoch(Part { extent, lines, divisible: smaller.is_some() }) {
+            let is_least = || Extent::next(&self.batch.sources, at, SMALLEST).to == extent.to;
+            let divisible = self.batch.resources.memory.is_some() && !is_least();
+            match self.epoch(Part { extent, lines, divisible }) {
                 Ok(read) => (at, lines) = (extent.to, read),
                 // How much memory an epoch takes shows only when it is read.
                 Err(Error::Limit(what)) => {
-                    size.shrink(smaller.ok_or(Error::Limit(what))?);
+                    let bytes = smaller(&self.batch.sources, at, size.bytes).ok_or(Error::Limit(what))?;
+                    size.shrink(bytes);
                     continue;
                 }
                 Err(error) => return Err(error),

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::collection::tables::document::Document;
 use crate::config::{Criterion, Keep};
+use crate::flow::{by_field, stored_value};
 
 /// A document in a cluster, as far as clusters care.
 #[derive(Clone, Debug)]
@@ -28,23 +29,32 @@ pub fn decided<'a>(keep: &'a Keep, a: &Member, b: &Member) -> (Option<&'a Criter
     keep.decide(position, lengths, |max| by_value(a, b, max))
 }
 
-/// Documents without the value come last, whichever way the others are ordered; numbers stand before strings.
+/// Orders members by the value of a field, as all other documents are.
 fn by_value(a: &Member, b: &Member, max: bool) -> Ordering {
-    let rank = |member: &Member| match member.document.worth {
-        0 => 2,
-        u64::MAX => 1,
-        _ => 0,
-    };
-    let ascending = (a.document.worth, &a.value).cmp(&(b.document.worth, &b.value));
-    match rank(a).cmp(&rank(b)) {
-        Ordering::Equal => {
-            if max {
-                ascending.reverse()
-            } else {
-                ascending
-            }
+    let value = |member: &Member| stored_value(member.document.worth, &member.value);
+    by_field(&value(a), &value(b), max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_before_strings_and_strings_before_nothing_either_way() {
+        let member = |(worth, value): (u64, &str)| Member {
+            document: Document { worth, ..Document::gone(0) },
+            name: format!("{worth} {value}"),
+            value: value.to_owned(),
+        };
+        let mut members =
+            [(0, ""), (u64::MAX, "a"), (1 << 63 | 7, ""), (u64::MAX, "b"), (1 << 63 | 9, "")].map(member);
+        for (max, order) in [(false, [7, 9, 0xa, 0xb, 0]), (true, [9, 7, 0xb, 0xa, 0])] {
+            members.sort_by(|a, b| by_value(a, b, max));
+            let found = members.each_ref().map(|member| match member.document.worth {
+                u64::MAX => u64::from_str_radix(&member.value, 16).expect("a digit"),
+                worth => worth & !(1 << 63),
+            });
+            assert_eq!(found, order, "{max}");
         }
-        _ if rank(a) == 2 || rank(b) == 2 || !max => rank(a).cmp(&rank(b)),
-        other => other.reverse(),
     }
 }

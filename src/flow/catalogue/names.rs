@@ -1,15 +1,20 @@
 //! Lines and ids of documents, which only lists and collections ask for: behind one another, on disk beyond their share
 //! of the memory. Where they begin is noted for every sixteenth row alone.
 
+use std::ops::Range;
+
 use crate::document::DocumentName;
 use crate::error::Result;
 use crate::flow::memory::budget::mapped;
 use crate::flow::memory::spill::SpillFile;
 use crate::flow::memory::store::RunMemory;
 use crate::flow::packed::columns::{push_number, take_number};
+use crate::limits::sized;
 
 /// Rows of a block. To reach a row those before it in its block are passed over.
 const BLOCK: usize = 16;
+/// Bytes of blocks on disk that are read at once, where all are.
+const AT_ONCE: u64 = sized(64 << 10, 100);
 
 /// Lines and ids of rows.
 #[derive(Debug)]
@@ -70,25 +75,28 @@ impl Names {
             return Ok(named(nth(block, at)));
         }
         let mut bytes = Vec::new();
-        self.read(block, &mut bytes)?;
+        self.read(block..block + 1, &mut bytes)?;
         let (line, id) = named(nth(&bytes, at));
         Ok((line, id.map(DocumentName::into_owned)))
     }
 
     /// Line and id of each row, in their order.
     pub fn each(&self, mut take: impl FnMut(Name<'_>) -> Result<()>) -> Result<()> {
-        let mut bytes = Vec::new();
-        for block in 0..self.starts.len() {
-            let mut left = match self.in_memory(block) {
-                Some(block) => block,
+        let (mut bytes, mut from) = (Vec::new(), 0);
+        while from < self.starts.len() {
+            let (mut left, to) = match self.in_memory(from) {
+                Some(rest) => (rest, self.starts.len()),
                 None => {
-                    self.read(block, &mut bytes)?;
-                    &bytes[..]
+                    let end = self.spill.bytes().min(self.starts[from] + AT_ONCE);
+                    let to = self.starts.partition_point(|start| *start < end).max(from + 1);
+                    self.read(from..to, &mut bytes)?;
+                    (&bytes[..], to)
                 }
             };
-            for _ in 0..BLOCK.min(self.rows - block * BLOCK) {
+            for _ in from * BLOCK..self.rows.min(to * BLOCK) {
                 take(named(take_row(&mut left)))?;
             }
+            from = to;
         }
         Ok(())
     }
@@ -99,10 +107,10 @@ impl Names {
         Some(&self.held[start as usize..])
     }
 
-    /// Reads a block that is on disk.
-    fn read(&self, block: usize, bytes: &mut Vec<u8>) -> Result<()> {
-        let (start, spilled) = (self.starts[block], self.spill.bytes());
-        let end = self.starts.get(block + 1).map_or(spilled, |end| spilled.min(*end));
+    /// Reads blocks that are on disk.
+    fn read(&self, blocks: Range<usize>, bytes: &mut Vec<u8>) -> Result<()> {
+        let (start, spilled) = (self.starts[blocks.start], self.spill.bytes());
+        let end = self.starts.get(blocks.end).map_or(spilled, |end| spilled.min(*end));
         bytes.resize((end - start) as usize, 0);
         self.spill.read(start, bytes)
     }

@@ -96,8 +96,8 @@ pub struct Intake {
 
 /// Bytes of a record of a load: on its way, and where all of its id are sorted.
 const CHANGE: u64 = 2 * size_of::<Change>() as u64;
-/// Bytes of a text of one: what is noted of its set and its signature until all are read. A newcomer is never told of; it takes as many as
-/// both when it is written, once the rest is gone. Arrivals have a share of their own.
+/// Bytes of a text of one: what is noted of its set and its signature until all are read. A newcomer is never told of; its row takes as
+/// many as both when it is written, once the rest is gone. Arrivals have a share of their own.
 const TEXT: u64 = 64;
 
 impl Intake {
@@ -220,10 +220,11 @@ impl Intake {
     fn allow_rows(&self) -> Result<()> {
         let (_, done, total) = self.context.status.progress.now();
         let allow = |share, bytes, what| {
-            let expected = (u128::from(bytes) * u128::from(total) / u128::from(done.max(1))) as u64;
+            let expected = u128::from(bytes) * u128::from(total) / u128::from(done.max(1));
+            let expected = u64::try_from(expected).unwrap_or(u64::MAX);
             let budget = &self.context.memory.budget;
-            let bytes = if self.divisible { budget.foreseen(share, bytes, expected) } else { bytes };
-            budget.allow(share, bytes, expected, what)
+            let exceeds = self.divisible && budget.will_exceed(share, bytes, expected);
+            budget.allow(share, if exceeds { expected } else { bytes }, expected, what)
         };
         let observed = self.observer.as_ref().map_or(0, Observer::bytes);
         allow(Share::Rows, self.segment.bytes() + observed, "the documents")?;

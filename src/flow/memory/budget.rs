@@ -123,11 +123,11 @@ impl Budget {
         Ok(())
     }
 
-    /// What a worker's part of a share has to hold: what is there, or what it will come to, once a fair piece of the part is taken and
-    /// that is clearly more than the part.
-    pub fn foreseen(&self, share: Share, bytes: u64, expected: u64) -> u64 {
+    /// Whether what takes these bytes of a worker's part of a share, and is expected to come to others, will be more than it: once an
+    /// eighth of the part is taken, a quarter more than the part is expected.
+    pub fn will_exceed(&self, share: Share, bytes: u64, expected: u64) -> bool {
         let part = self.part(share);
-        if bytes > part / 8 && expected / 5 > part / 4 { expected } else { bytes }
+        bytes > part / 8 && expected / 5 > part / 4
     }
 
     /// Refuses what takes more than a share of all workers together and cannot go to disk.
@@ -205,11 +205,9 @@ mod tests {
     fn what_will_be_clearly_more_than_there_is_room_for_is_foreseen() {
         let budget = Budget::new(Some(BASE_MEMORY + WORKER_MEMORY + 4000), 1);
         assert_eq!(budget.part(Share::Sets), 800);
-        for (bytes, expected, needed) in
-            [(100, 9000, 100), (101, 1005, 1005), (101, 1004, 101), (900, 950, 900)]
-        {
-            assert_eq!(budget.foreseen(Share::Sets, bytes, expected), needed, "{bytes} of {expected}");
+        for (bytes, expected, exceeds) in [(100, 9000, false), (101, 1005, true), (101, 1004, false)] {
+            assert_eq!(budget.will_exceed(Share::Sets, bytes, expected), exceeds, "{bytes} of {expected}");
         }
-        assert_eq!(Budget::new(None, 1).foreseen(Share::Sets, 1 << 40, 1 << 50), 1 << 40);
+        assert!(!Budget::new(None, 1).will_exceed(Share::Sets, 1 << 40, 1 << 50));
     }
 }

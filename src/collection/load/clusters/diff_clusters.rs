@@ -66,9 +66,9 @@ pub struct LoadTables {
     pub after: Tables,
     /// The runs between them but for `newcomers`.
     pub new: Tables,
-    /// Those of them that hold newcomers and nothing else, of contents that are alone unless `new` says otherwise: there are as many
-    /// documents more but for those that have another row in `new`, and all else about them is there. Of a load that was interrupted,
-    /// and of epochs that were merged, own newcomers are in `new`; what other processes keep to themselves is always here.
+    /// Those of them that hold newcomers and nothing else, of contents that are alone unless `new` says otherwise. Each of their
+    /// documents is one more, unless `new` has a row of it too: then that row tells. Of a load that was interrupted, and of epochs
+    /// that were merged, own newcomers are in `new`; what other processes keep to themselves is always here.
     pub newcomers: Tables,
     /// The first content of the load.
     pub first_content: u64,
@@ -178,7 +178,7 @@ impl Diffing<'_> {
         let before = newest_documents(&self.tables.before, &ids, false)?;
         let live = |id: &u128| before.get(id).filter(|member| member.document.live);
         let came: Vec<u128> = ids.into_iter().filter(|id| live(id).is_none()).collect();
-        // What becomes of these newcomers is told by their rows here.
+        // They were counted as newcomers; these rows decide instead.
         let counted = newest_documents(&self.tables.newcomers, &came, false)?.len() as u64;
         self.outcome.added = self.outcome.added.saturating_sub(counted);
         for (id, now, name) in batch {

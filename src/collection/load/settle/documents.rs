@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::{Delta, LoadNumbers, Settling};
-use crate::collection::load::clusters::diff_clusters::LoadTables;
+use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::lookup::newest_documents;
 use crate::collection::tables::member::Member;
@@ -19,7 +19,7 @@ const FEW: usize = sized(4096, 2);
 impl Settling<'_> {
     /// Works out what becomes of each document that the load speaks of. One that an earlier epoch has changed, and that is now what
     /// it was before the load, stands where it stood: in one epoch it would never have changed.
-    pub(super) fn change_documents(&mut self, tables: &LoadTables) -> Result<()> {
+    pub(super) fn change_documents(&mut self, before: &Tables) -> Result<()> {
         let loaded = self.loaded;
         let firsts = loaded.copies.iter().filter(|copy| copy.first != NO_DOC);
         let first: HashMap<Doc, Doc> = firsts.map(|copy| (copy.doc, copy.first)).collect();
@@ -32,7 +32,7 @@ impl Settling<'_> {
         let in_this_load =
             |id: &u128| stored.get(id).is_some_and(|old| old.document.loads.1 == self.numbers.load);
         let again: Vec<u128> = ids.into_iter().filter(in_this_load).collect();
-        let originals = newest_documents(&tables.before, &again, false)?;
+        let originals = newest_documents(before, &again, false)?;
         let known = DocumentsBefore {
             loaded,
             numbers: self.numbers,

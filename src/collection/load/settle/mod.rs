@@ -14,7 +14,6 @@ use hashbrown::{HashMap, HashSet};
 
 use contents::{Content, TouchedContents};
 
-use crate::collection::load::clusters::diff_clusters::LoadTables;
 use crate::collection::load::parts::Recollide;
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
@@ -89,20 +88,20 @@ const TOUCHED: usize = 2 * size_of::<(Doc, Content)>() + 4 * size_of::<u32>();
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
-/// Settles what a dataflow left; `tables` are those of the load's earlier epochs. `recollide` looks again at what seems to fall apart; components are contracted by
+/// Settles what a dataflow left, given the tables before the load and behind its earlier epochs. `recollide` looks again at what seems to fall apart; components are contracted by
 /// `contractor` if there is one, else found by union-find and searches here.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
 /// [`crate::error::Error::Limit`] if what changes does not fit in the memory.
 pub fn compute_delta(
-    tables: &LoadTables,
+    (before, tables): (&Tables, &Tables),
     loaded: &Loaded,
     numbers: LoadNumbers,
     contractor: Option<&Contractor>,
     recollide: &mut dyn Recollide,
 ) -> Result<Delta> {
-    let mut settling = Settling::new(&tables.after, loaded, numbers, contractor);
+    let mut settling = Settling::new(tables, loaded, numbers, contractor);
     let hot_members: usize = loaded.hot_groups.iter().map(HotGroup::len).sum();
     let largest = loaded.hot_groups.iter().map(HotGroup::len).max().unwrap_or(0);
     settling.hold(loaded.changes.len(), CHANGE)?;
@@ -111,7 +110,7 @@ pub fn compute_delta(
     let members: HashSet<Doc> = loaded.hot_groups.iter().flat_map(HotGroup::docs).copied().collect();
     settling.hold(loaded.links.len() + members.len(), LINK)?;
     drop(members);
-    settling.change_documents(tables)?;
+    settling.change_documents(before)?;
     settling.settle_contents(recollide)
 }
 

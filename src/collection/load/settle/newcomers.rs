@@ -4,17 +4,20 @@
 use crate::collection::load::settle::LoadNumbers;
 use crate::collection::load::settle::documents::brought_document;
 use crate::collection::load::settle::documents_by_id::DocumentsById;
-use crate::collection::run::schema::{COMPONENTS, CONTENTS, DIGESTS, MEMBERS};
+use crate::collection::run::schema::{COMPONENTS, CONTENTS, DIGESTS, LABELS, MEMBERS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::rows::{
     ClusterKey, StoredComponent, StoredContent, StoredDigest, StoredMember,
 };
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::{RunDocuments, RunParts, id_digest};
+use crate::flow::{RunDocuments, RunParts, Share, id_digest};
 
 #[cfg(doc)]
 use crate::flow::SettledByLeader;
+
+/// Bytes of id and value that a record of a load is charged with beside what else is held of a newcomer.
+const LABEL: u64 = 48;
 
 /// A newcomer.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +35,8 @@ pub(in crate::collection) struct Newcomers<'a> {
     worker: usize,
     /// In the order they were read.
     found: Vec<Newcomer>,
+    /// Bytes of their ids, and of the values that the keep policy compares.
+    label_bytes: u64,
 }
 
 /// How many newcomers a worker has read.
@@ -53,7 +58,7 @@ impl<'a> Newcomers<'a> {
     pub fn of(run: &'a RunParts, worker: usize) -> Result<Newcomers<'a>> {
         let settled = run.settled_by_leader();
         let mut copies = run.take_own_copies(worker).into_iter().peekable();
-        let mut found = Vec::new();
+        let (mut found, mut label_bytes) = (Vec::new(), 0);
         run.documents.catalogue.each_name(worker, |doc, (_, name)| {
             if settled.has_document(doc) {
                 return Ok(());
@@ -61,10 +66,12 @@ impl<'a> Newcomers<'a> {
             while copies.next_if(|copy| copy.doc < doc).is_some() {}
             let content = copies.peek().filter(|copy| copy.doc == doc).map_or(doc, |copy| copy.first);
             let id = id_digest(name.as_deref().unwrap_or_default());
+            let value = run.documents.catalogue.keep_key(doc).1;
+            label_bytes += (name.as_deref().map_or(0, str::len) + value.len()) as u64;
             found.push(Newcomer { id, doc, content });
             Ok(())
         })?;
-        Ok(Newcomers { run, worker, found })
+        Ok(Newcomers { run, worker, found, label_bytes })
     }
 
     /// How many they are.
@@ -142,22 +149,28 @@ impl<'a> Newcomers<'a> {
     }
 
     /// Writes the documents.
-    fn write_documents(self, run: &mut RunWriter, numbers: LoadNumbers, mentioned: bool) -> Result<()> {
-        let mut documents = DocumentsById::new(self.found.len());
-        let mut found = self.found.into_iter().peekable();
+    fn write_documents(&self, run: &mut RunWriter, numbers: LoadNumbers, mentioned: bool) -> Result<()> {
         let RunDocuments { catalogue, inputs, .. } = &*self.run.documents;
-        catalogue.each_name(self.worker, |doc, (line, name)| {
-            let Some(Newcomer { id, content, .. }) = found.next_if(|newcomer| newcomer.doc == doc) else {
-                return Ok(());
-            };
-            let name = name.as_deref().unwrap_or_default();
-            let line = inputs.line_at(catalogue.position(doc), line);
-            let (document, value) =
-                brought_document(self.run, numbers, (id, doc, content), (name.len(), line));
-            documents.push(document, name, value);
-            Ok(())
-        })?;
-        drop(found);
+        let labels = self.run.context.memory.budget.part(Share::Labels);
+        let most = labels.saturating_add(LABEL * self.found.len() as u64);
+        let mut documents = DocumentsById::new(self.found.len(), self.label_bytes, most);
+        run.heap(LABELS)?;
+        while documents.begin() {
+            let mut found = self.found.iter().peekable();
+            catalogue.each_name(self.worker, |doc, (line, name)| {
+                let newcomer = found.next_if(|newcomer| newcomer.doc == doc);
+                let Some(newcomer) = newcomer.filter(|newcomer| documents.wants(newcomer.id)) else {
+                    return Ok(());
+                };
+                let name = name.as_deref().unwrap_or_default();
+                let line = inputs.line_at(catalogue.position(doc), line);
+                let ids = (newcomer.id, doc, newcomer.content);
+                let (document, value) = brought_document(self.run, numbers, ids, (name.len(), line));
+                documents.push(document, name, value);
+                Ok(())
+            })?;
+            documents.write_labels(run)?;
+        }
         documents.write(run, mentioned.then_some(numbers.load))
     }
 }

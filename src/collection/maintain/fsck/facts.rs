@@ -38,9 +38,12 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Those of contents that come in ascending order.
-    pub(super) fn push(&mut self, content: Doc, fact: Fact) {
+    /// Adds the fact of a content behind all others; false if it does not come behind them.
+    pub(super) fn push(&mut self, content: Doc, fact: Fact) -> bool {
         let word = content as usize / 64;
+        if self.live.len() > word + 1 || self.live.get(word).is_some_and(|bits| bits >> (content % 64) != 0) {
+            return false;
+        }
         while self.live.len() <= word {
             self.live.push(0);
             self.before.push(self.facts.len() as u32);
@@ -48,6 +51,7 @@ impl Facts {
         self.live[word] |= 1 << (content % 64);
         self.facts.push(fact);
         self.postings.push(0);
+        true
     }
 
     /// How many contents are live.
@@ -120,7 +124,11 @@ mod tests {
         ) {
             let mut facts = Facts::default();
             let twin: BTreeMap<u64, u32> = contents.iter().map(|content| (u64::from(*content), content * 3)).collect();
-            contents.iter().for_each(|content| facts.push(*content, Fact { label: content * 3, ..Fact::default() }));
+            for content in &contents {
+                let is_new = facts.push(*content, Fact { label: content * 3, ..Fact::default() });
+                prop_assert!(is_new);
+                prop_assert!((0..=*content).rev().step_by(9).all(|before| !facts.push(before, Fact::default())));
+            }
             prop_assert_eq!(facts.len(), twin.len());
             for content in asked.into_iter().chain(contents.iter().map(|content| u64::from(*content))) {
                 prop_assert_eq!(facts.get(content).map(|fact| fact.label), twin.get(&content).copied());

@@ -3,8 +3,8 @@
 //!
 //! Each table is read once, in its own order, a block for each run. What two tables say of a content in different
 //! orders is compared by sums: each adds a hash of every statement, one the other way round, and what is left is 0
-//! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content, some 110 bytes, and
-//! a few words for each cluster, however many documents, links and postings there are.
+//! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content, 110 bytes with its
+//! sums and its place among all, and a few words for each cluster, however many documents, links and postings there are.
 
 mod check;
 mod components;
@@ -245,7 +245,9 @@ impl Check<'_> {
                     check.wrong(CONTENTS, row, "a label that is yet to come");
                 }
                 let fact = Fact { documents, label, place, ..Fact::default() };
-                check.facts.push(stored.content as Doc, fact);
+                if !check.facts.push(stored.content as Doc, fact) {
+                    check.wrong(CONTENTS, row, "a content that is there twice, or out of order");
+                }
             }
             Ok(())
         })?;
