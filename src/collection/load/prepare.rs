@@ -222,7 +222,7 @@ impl<'a> Prepared<'a> {
             let extent = Extent::next(&self.batch.sources, at, size.bytes);
             let mark = self.mark();
             let is_least = || Extent::next(&self.batch.sources, at, SMALLEST).to == extent.to;
-            let divisible = self.batch.resources.memory.is_some() && !is_least();
+            let divisible = size.bytes > SMALLEST && self.batch.resources.memory.is_some() && !is_least();
             match self.epoch(Part { extent, lines, divisible }) {
                 Ok(read) => (at, lines) = (extent.to, read),
                 // How much memory an epoch takes shows only when it is read.

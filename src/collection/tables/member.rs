@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use crate::collection::tables::document::Document;
 use crate::config::{Criterion, Keep};
-use crate::flow::{by_field, stored_value};
 
 /// A document in a cluster, as far as clusters care.
 #[derive(Clone, Debug)]
@@ -29,32 +28,42 @@ pub fn decided<'a>(keep: &'a Keep, a: &Member, b: &Member) -> (Option<&'a Criter
     keep.decide(position, lengths, |max| by_value(a, b, max))
 }
 
-/// Orders members by the value of a field, as all other documents are.
+/// What [`crate::flow::by_field`] says of the values. Documents without one come last, whichever way the others are ordered; numbers are
+/// below strings.
 fn by_value(a: &Member, b: &Member, max: bool) -> Ordering {
-    let value = |member: &Member| stored_value(member.document.worth, &member.value);
-    by_field(&value(a), &value(b), max)
+    let lacks = |member: &Member| member.document.worth == 0;
+    let ascending = (a.document.worth, &a.value).cmp(&(b.document.worth, &b.value));
+    let either = lacks(a) || lacks(b);
+    lacks(a).cmp(&lacks(b)).then(if max && !either { ascending.reverse() } else { ascending })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use proptest::prelude::*;
 
-    #[test]
-    fn numbers_come_before_strings_and_strings_before_nothing_either_way() {
-        let member = |(worth, value): (u64, &str)| Member {
-            document: Document { worth, ..Document::gone(0) },
-            name: format!("{worth} {value}"),
-            value: value.to_owned(),
-        };
-        let mut members =
-            [(0, ""), (u64::MAX, "a"), (1 << 63 | 7, ""), (u64::MAX, "b"), (1 << 63 | 9, "")].map(member);
-        for (max, order) in [(false, [7, 9, 0xa, 0xb, 0]), (true, [9, 7, 0xb, 0xa, 0])] {
-            members.sort_by(|a, b| by_value(a, b, max));
-            let found = members.each_ref().map(|member| match member.document.worth {
-                u64::MAX => u64::from_str_radix(&member.value, 16).expect("a digit"),
-                worth => worth & !(1 << 63),
-            });
-            assert_eq!(found, order, "{max}");
+    use super::*;
+    use crate::flow::{by_field, stored_value};
+
+    /// A value as it is stored.
+    fn value() -> impl Strategy<Value = (u64, &'static str)> {
+        let number = prop::sample::select(vec![1 << 62, 1 << 63 | 1, 1 << 63 | 9, u64::MAX - 1]);
+        prop_oneof![
+            Just((0, "")),
+            (number, prop::sample::select(vec!["", "0003", "0020"])),
+            prop::sample::select(vec!["", "a", "b"]).prop_map(|text| (u64::MAX, text)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn stored_values_are_ordered_as_those_of_records(a in value(), b in value(), max in any::<bool>()) {
+            let member = |(worth, value): (u64, &str)| Member {
+                document: Document { worth, ..Document::gone(0) },
+                name: String::new(),
+                value: value.to_owned(),
+            };
+            let twin = by_field(&stored_value(a.0, a.1), &stored_value(b.0, b.1), max);
+            prop_assert_eq!(by_value(&member(a), &member(b), max), twin);
         }
     }
 }

@@ -123,8 +123,8 @@ impl Budget {
         Ok(())
     }
 
-    /// Whether what takes these bytes of a worker's part of a share, and is expected to come to others, will be more than it: once an
-    /// eighth of the part is taken, a quarter more than the part is expected.
+    /// Whether a worker's part of a share will be exceeded that holds `bytes` by now, and is expected to hold `expected` in the end: once an
+    /// eighth of it is taken, if that is a quarter more than it.
     pub fn will_exceed(&self, share: Share, bytes: u64, expected: u64) -> bool {
         let part = self.part(share);
         bytes > part / 8 && expected / 5 > part / 4

@@ -4,7 +4,7 @@
 //! Each table is read once, in its own order, a block for each run. What two tables say of a content in different
 //! orders is compared by sums: each adds a hash of every statement, one the other way round, and what is left is 0
 //! only if both said the same, but for an accident of one in 2^64. So memory is one `Fact` for each live content, 110 bytes with its
-//! sums and its place among all, and a few words for each cluster, however many documents, links and postings there are.
+//! sums and its place among all, and a few words for each component, however many documents, links and postings there are.
 
 mod check;
 mod components;
