@@ -147,8 +147,8 @@ fn what_stays_is_explained_by_the_criterion_that_decided() {
         ("longest", "b0d", [(Some("longest"), json!([two, one])), (None, json!([2, 2]))]),
         ("longest,last", "bd0", [(Some("longest"), json!([two, one])), (Some("last"), json!([2, 2]))]),
         ("shortest", "ac0", [(None, json!([1, 2])), (Some("shortest"), json!([base, one]))]),
-        ("field:score:max", "cab", {
-            [(Some("field:score:max"), json!(["x", 9.0])), (Some("field:score:max"), json!([9.0, 7.0]))]
+        ("field:score:max", "ab0", {
+            [(Some("field:score:max"), json!([9.0, 7.0])), (Some("field:score:max"), json!([7.0, -2.5]))]
         }),
         ("field:score:min", "0ba", {
             [(Some("field:score:min"), json!([-2.5, 7.0])), (Some("field:score:min"), json!([7.0, 9.0]))]

@@ -28,13 +28,16 @@ pub fn decided<'a>(keep: &'a Keep, a: &Member, b: &Member) -> (Option<&'a Criter
     keep.decide(position, lengths, |max| by_value(a, b, max))
 }
 
-/// What [`crate::flow::by_field`] says of the values. Documents without one come last, whichever way the others are ordered; numbers are
-/// below strings.
+/// What [`crate::flow::by_field`] says of the values. Documents without one come last, whichever way the others are ordered; numbers
+/// stand before strings.
 fn by_value(a: &Member, b: &Member, max: bool) -> Ordering {
-    let lacks = |member: &Member| member.document.worth == 0;
+    let rank = |member: &Member| match member.document.worth {
+        0 => 2,
+        u64::MAX => 1,
+        _ => 0,
+    };
     let ascending = (a.document.worth, &a.value).cmp(&(b.document.worth, &b.value));
-    let either = lacks(a) || lacks(b);
-    lacks(a).cmp(&lacks(b)).then(if max && !either { ascending.reverse() } else { ascending })
+    rank(a).cmp(&rank(b)).then(if max { ascending.reverse() } else { ascending })
 }
 
 #[cfg(test)]

@@ -66,14 +66,15 @@ fn number_of(order: u64) -> f64 {
     f64::from_bits(if order >> 63 == 1 { order & !(1 << 63) } else { !order })
 }
 
-/// Documents without the field come last, whichever way the others are ordered; numbers are below strings.
+/// Documents without the field come last, whichever way the others are ordered, and numbers stand before strings: what says "unknown" is
+/// no greater than any number.
 pub fn by_field(a: &Option<Value>, b: &Option<Value>, max: bool) -> Ordering {
     let ascending = match (a, b) {
         (None, None) => return Ordering::Equal,
         (None, Some(_)) => return Ordering::Greater,
         (Some(_), None) => return Ordering::Less,
-        (Some(Value::Number(..)), Some(Value::Text(_))) => Ordering::Less,
-        (Some(Value::Text(_)), Some(Value::Number(..))) => Ordering::Greater,
+        (Some(Value::Number(..)), Some(Value::Text(_))) => return Ordering::Less,
+        (Some(Value::Text(_)), Some(Value::Number(..))) => return Ordering::Greater,
         (Some(Value::Number(x, above_x)), Some(Value::Number(y, above_y))) => {
             x.total_cmp(y).then(above_x.cmp(above_y))
         }
