@@ -88,8 +88,8 @@ const TOUCHED: usize = 2 * size_of::<(Doc, Content)>() + 4 * size_of::<u32>();
 /// Bytes of a content of a component that is taken apart or joined.
 const MEMBER: usize = 3 * size_of::<((u32, Doc), bool)>() + 2 * size_of::<(Doc, Content)>() + 32;
 
-/// Settles what a dataflow left, given the tables before the load and after its earlier epochs. `recollide` looks again at what seems to fall apart; components are contracted by
-/// `contractor` if there is one, else found by union-find and searches here.
+/// Settles what a dataflow left, given the tables before the load and after its earlier epochs. `recollide` looks again at what seems to
+/// fall apart; components are contracted by `contractor` if there is one, else found by union-find and searches here.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`], [`crate::error::Error::Interrupted`], and
