@@ -1,7 +1,7 @@
-//! Min-wise features and shingles at every level of instructions equal the portable ones.
+//! Min-wise features and shingles at every level of instructions equal the portable ones, and signatures of sets what they stand for.
 
 use alike::simd::Simd;
-use alike::sketch::{Permutations, shingles_by};
+use alike::sketch::{Permutations, may_differ_by, shingles_by, sign};
 
 use crate::{LEVELS, take};
 
@@ -43,4 +43,31 @@ pub fn features(mut data: &[u8]) {
     family.features(&[1], k, s, &mut again);
     family.features(&shingles, k, s, &mut again);
     assert_eq!(again, expected, "after another list");
+    signatures(&shingles, k);
+}
+
+/// Two sets of some of the shingles: their signatures deny a difference exactly where more bits of them differ.
+fn signatures(shingles: &[u64], k: usize) {
+    let set = |from: usize| {
+        let mut set = shingles[from.min(shingles.len())..].to_vec();
+        set.sort_unstable();
+        set.dedup();
+        set
+    };
+    let (a, b) = (set(0), set(k));
+    let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+    sign(&a, &mut of_a);
+    sign(&b, &mut of_b);
+    let words = of_a.len().min(of_b.len());
+    let mut folded = vec![0; words];
+    for signature in [&of_a, &of_b] {
+        signature.iter().zip((0..words).cycle()).for_each(|(word, at)| folded[at] ^= word);
+    }
+    let ones: u64 = folded.iter().map(|word: &u64| u64::from(word.count_ones())).sum();
+    let apart = a.iter().filter(|shingle| b.binary_search(shingle).is_err()).count() as u64;
+    assert!(ones <= apart, "{ones} bits of {apart} members");
+    for most in [ones.saturating_sub(1), ones, apart] {
+        assert_eq!(may_differ_by(most, &of_a, &of_b), ones <= most, "{most} of {ones}");
+        assert_eq!(may_differ_by(most, &of_b, &of_a), ones <= most, "{most} of {ones}");
+    }
 }

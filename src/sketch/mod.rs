@@ -16,5 +16,5 @@ pub use rarity::Rarity;
 pub use sampling::{Sampling, Shingles, sample, size_group};
 pub use shingles::{Spread, shingles, shingles_by};
 pub(crate) use shingles::{finish, whole};
-pub use signature::{least_difference, sign, signature_words};
+pub use signature::{may_differ_by, sign, signature_words};
 pub use terms::{Term, TermFinder, length_of, terms_of};

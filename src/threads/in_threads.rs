@@ -21,6 +21,25 @@ pub(crate) fn in_threads<T: Send, U: Send>(
     done.into_iter().collect()
 }
 
+/// Does two things, one after the other or, with two workers and more, at the same time.
+///
+/// # Errors
+/// [`Error::Worker`] if the first one panics.
+pub(crate) fn both<T: Send, U>(
+    workers: usize,
+    first: impl FnOnce() -> T + Send,
+    second: impl FnOnce() -> U,
+) -> Result<(T, U)> {
+    if workers < 2 {
+        return Ok((first(), second()));
+    }
+    thread::scope(|scope| {
+        let thread = scope.spawn(first);
+        let second = second();
+        Ok((thread.join().map_err(|panic| panicked(&*panic))?, second))
+    })
+}
+
 fn panicked(panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
@@ -30,6 +49,15 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_are_done_whatever_the_workers() {
+        for workers in 1..3 {
+            assert_eq!(both(workers, || 1, || "two").expect("results"), (1, "two"));
+        }
+        let message = both(2, || panic!("first of two"), || ()).expect_err("a panic").to_string();
+        assert!(message.contains("first of two"), "{message}");
+    }
 
     #[test]
     fn results_come_in_order() {

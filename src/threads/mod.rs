@@ -4,4 +4,4 @@ mod hand_out;
 mod in_threads;
 
 pub(crate) use hand_out::{hand_out, hand_out_by};
-pub(crate) use in_threads::in_threads;
+pub(crate) use in_threads::{both, in_threads};

@@ -19,7 +19,7 @@ use crate::method::FrozenTables;
 use crate::progress::Progress;
 use crate::simd::Simd;
 use crate::similarity::{AcceptanceRule, Measure, overlap};
-use crate::sketch::{least_difference, sign};
+use crate::sketch::{may_differ_by, sign};
 use crate::sketcher::Sketcher;
 
 /// Finds stored contents by sets, with what that takes.
@@ -187,7 +187,7 @@ impl Resembling {
                 let size = rule.posted(words);
                 let most = |needed| u64::from(size) + u64::from(stored) - 2 * needed;
                 let needed = rule.own().needed(size, stored);
-                if needed.is_none_or(|needed| least_difference(of_own, of_stored) > most(needed)) {
+                if needed.is_none_or(|needed| !may_differ_by(most(needed), of_own, of_stored)) {
                     unlike.push(*pair);
                 }
             }

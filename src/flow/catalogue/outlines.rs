@@ -9,7 +9,7 @@ use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::second_collision::spared::HotKeys;
 use crate::similarity::AcceptanceRule;
-use crate::sketch::least_difference;
+use crate::sketch::may_differ_by;
 
 /// Which keys of two documents were counted as shared.
 pub enum Prefixes {
@@ -104,16 +104,17 @@ impl DocumentSets {
     /// Whether the signatures of two documents, as far as there are any, leave room for as many shared members as the rule
     /// wants.
     pub fn may_be_alike(&self, a: Outline<'_>, b: Outline<'_>) -> bool {
-        self.needed_of((a.doc, a.size), (b.doc, b.size)).is_some_and(|needed| {
-            least_difference(a.signature, b.signature) <= u64::from(a.size) + u64::from(b.size) - 2 * needed
-        })
+        self.needed_if_alike(a, b).is_some()
+    }
+
+    /// How many members two documents must share to be accepted, if their signatures leave room for as many.
+    pub fn needed_if_alike(&self, a: Outline<'_>, b: Outline<'_>) -> Option<u64> {
+        let needed = self.needed_of((a.doc, a.size), (b.doc, b.size))?;
+        let most = u64::from(a.size) + u64::from(b.size) - 2 * needed;
+        may_differ_by(most, a.signature, b.signature).then_some(needed)
     }
 
     /// How many members two documents must share to be accepted; `None` if no number is enough.
-    pub fn needed(&self, a: Doc, b: Doc) -> Option<u64> {
-        self.needed_of((a, self.size(a)), (b, self.size(b)))
-    }
-
     fn needed_of(&self, (a, left): (Doc, u32), (b, right): (Doc, u32)) -> Option<u64> {
         let rule = self.context.rule?;
         match self.protected_first(a, b) {

@@ -1,11 +1,11 @@
 //! Signatures of the sets of documents, as many as have room. How long one is follows from the size of its set, so where
-//! they begin is noted for every sixteenth row alone.
+//! they begin is noted for every eighth row alone.
 
 use crate::flow::memory::budget::mapped;
 use crate::sketch::{sign, signature_words};
 
-/// Rows of a block: their sizes stand in one or two lines of the processor's cache.
-const BLOCK: usize = 16;
+/// Rows of a block: their sizes stand in one line of the processor's cache, or in two.
+const BLOCK: usize = 8;
 
 /// Signatures of rows. A row of size 0 has none.
 #[derive(Debug)]

@@ -173,7 +173,7 @@ pub fn set_of<'a>(
 }
 
 /// Whether two contents are not known to be apart before their sets are looked at.
-pub fn may_be_linked(graph: &Graph, sets: &DocumentSets, a: Node, b: Node) -> bool {
+fn may_be_linked(graph: &Graph, sets: &DocumentSets, a: Node, b: Node) -> bool {
     !(graph.is_protected(a) && graph.is_protected(b) || sets.are_unlike(graph.doc(a), graph.doc(b)))
 }
 

@@ -5,7 +5,7 @@ use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::lots::Lots;
-use crate::flow::memory::spill::Pile;
+use crate::flow::memory::spill::Piles;
 use crate::flow::memory::store::RunMemory;
 use crate::flow::records::Candidate;
 
@@ -30,7 +30,7 @@ impl EarlierCandidates {
     /// # Errors
     /// [`crate::error::Error::Io`] of a spill file.
     pub fn new(
-        candidates: &Pile<Candidate>,
+        candidates: &Piles<Candidate>,
         contents: usize,
         rank: impl Fn(Doc) -> u32,
         memory: &RunMemory,
@@ -171,7 +171,7 @@ mod tests {
                 want.entry(a.max(b)).or_default().insert(a.min(b));
                 has_any.extend([a, b]);
             }
-            let found = EarlierCandidates::new(&pile, 40, rank, &memory).expect("dealt");
+            let found = EarlierCandidates::new(&pile.into(), 40, rank, &memory).expect("dealt");
             let mut stretch = CandidateStretch::default();
             for rank in 0..40 {
                 if stretch.end() <= rank as usize {

@@ -9,7 +9,7 @@ use crate::flow::clustering::conservative::conservative;
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::transitive::{TransitiveClusters, transitive};
 use crate::flow::document_sets::DocumentSets;
-use crate::flow::memory::spill::Pile;
+use crate::flow::memory::spill::Piles;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::findings::{DocumentCluster, Findings, Reason, Removed};
 use crate::flow::results::hot_groups::HotGroup;
@@ -19,7 +19,7 @@ use crate::similarity::{AcceptanceRule, Measure};
 /// Clusters what the workers gathered: links, or candidates that are measured as clusters are formed.
 pub fn form_clusters(
     sets: &DocumentSets,
-    (links, unmeasured): (&[Candidate], Option<Pile<Candidate>>),
+    (links, unmeasured): (&[Candidate], Option<Piles<Candidate>>),
     copies: &[ExactDuplicate],
     hot_groups: Vec<HotGroup>,
 ) -> Result<Findings> {
@@ -27,7 +27,7 @@ pub fn form_clusters(
     let clustering = sets.context.config.cluster.clustering;
     // With a guarantee few are in memory at once.
     let held = unmeasured.as_ref().filter(|_| clustering == Clustering::Transitive);
-    let all = links.len() + held.map_or(0, Pile::len);
+    let all = links.len() + held.map_or(0, Piles::len);
     sets.context.allow_graph(all, hot_members, 0)?;
     let graph = Graph::new(sets, (links, unmeasured), copies, hot_groups)?;
     sets.context.allow_graph(all, hot_members, graph.contents())?;

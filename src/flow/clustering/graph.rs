@@ -10,7 +10,7 @@ use crate::flow::clustering::node_lists::NodeLists;
 use crate::flow::clustering::unmeasured::Unmeasured;
 use crate::flow::document_sets::DocumentSets;
 use crate::flow::memory::document_bits::{Ranks, mark, set};
-use crate::flow::memory::spill::Pile;
+use crate::flow::memory::spill::Piles;
 use crate::flow::records::{Candidate, ExactDuplicate};
 use crate::flow::results::hot_groups::HotGroup;
 
@@ -39,7 +39,7 @@ impl Graph {
     /// [`crate::error::Error::Io`] of a spill file.
     pub fn new(
         sets: &DocumentSets,
-        (links, unmeasured): (&[Candidate], Option<Pile<Candidate>>),
+        (links, unmeasured): (&[Candidate], Option<Piles<Candidate>>),
         copies: &[ExactDuplicate],
         hot_groups: Vec<HotGroup>,
     ) -> Result<Graph> {
@@ -103,7 +103,9 @@ impl Graph {
                 EarlierCandidates::new(&candidates, graph.contents(), rank, &sets.context.memory)
                     .map(Unmeasured::InOrder)
             }
-            Clustering::Transitive => Unmeasured::all(&candidates, node, &graph.rank),
+            Clustering::Transitive => {
+                Unmeasured::all(&candidates, node, &graph.rank, sets.context.topology.workers())
+            }
         });
         graph.candidates = candidates.transpose()?;
         Ok(graph)

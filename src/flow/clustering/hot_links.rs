@@ -4,6 +4,7 @@
 //! one first, on all cores, where components are found by one thread.
 
 use crate::error::Result;
+use crate::flow::catalogue::outlines::Outline;
 use crate::flow::clustering::at_hand::{SetsAtHand, shared_if_linked};
 use crate::flow::clustering::graph::{Graph, Node};
 use crate::flow::clustering::one_to_many::OneToMany;
@@ -51,15 +52,28 @@ impl HotLinks<'_> {
     /// Whether a member of a hot group is linked to another one.
     ///
     /// # Errors
-    /// Those of [`OneToMany::shared`].
+    /// Those of [`OneToMany::shared_with`].
     pub fn are_linked(&self, one: &mut OneToMany<'_>, other: Node) -> Result<bool> {
+        self.are_linked_with(one, other, self.sets.outline(self.graph.doc(other)))
+    }
+
+    /// The same, where the outline of the other one is known.
+    ///
+    /// # Errors
+    /// Those of [`OneToMany::shared_with`].
+    pub fn are_linked_with(
+        &self,
+        one: &mut OneToMany<'_>,
+        other: Node,
+        outline: Outline<'_>,
+    ) -> Result<bool> {
         let known = |one: Node, other: Node| {
             let (first, linked) = self.ahead[one as usize];
             (first == other).then_some(linked)
         };
         match known(one.node(), other).or_else(|| known(other, one.node())) {
             Some(linked) => Ok(linked),
-            None => Ok(one.shared(other)?.is_some()),
+            None => Ok(one.shared_with(other, outline)?.is_some()),
         }
     }
 

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 
 use crate::components::Forest;
 use crate::error::Result;
+use crate::flow::catalogue::outlines::Outline;
 use crate::flow::clustering::at_hand::SetsAtHand;
 use crate::flow::clustering::by_size::{BySize, SizedMember, join_part};
 use crate::flow::clustering::candidate_links::CandidateLinks;
@@ -201,65 +202,93 @@ fn next_level(
     }
     next.sort_unstable();
     left.retain(|node| parent[*node as usize] == Node::MAX || next.binary_search(node).is_ok());
-    for some in level.chunks(AT_ONCE) {
-        // Whoever was found in an earlier part has its first one.
-        let open: Vec<Node> = left.iter().copied().filter(|node| parent[*node as usize] > some[0]).collect();
-        let by_hot_group = if open.is_empty() { break } else { by_hot_group(graph, some) };
-        let first = |node: &Node| {
-            asked.sets.context.status.progress.check()?;
-            let known = parent[*node as usize];
-            let found = first_of(graph, &asked.hot_links, *node, known, (some, &by_hot_group))?;
-            Ok(found.unwrap_or(known))
-        };
-        let firsts = |nodes: &[Node]| nodes.iter().map(first).collect::<Result<Vec<Node>>>();
-        let is_few = open.len() * some.len() < FEW;
-        let firsts = if is_few { firsts(&open)? } else { asked.sets.on_all_cores(&open, &firsts)? };
-        for (node, first) in open.into_iter().zip(firsts) {
-            if parent[node as usize] == Node::MAX && first != Node::MAX {
-                next.push(node);
-            }
-            parent[node as usize] = first;
+    let firsts = |nodes: &[Node]| firsts_in_hot_groups(graph, asked, level, nodes, parent);
+    let is_few = left.len() * level.len() < FEW;
+    let firsts = if is_few { firsts(left)? } else { asked.sets.on_all_cores(left, &firsts)? };
+    for (node, first) in left.iter().zip(firsts).filter(|(_, first)| *first != Node::MAX) {
+        if parent[*node as usize] == Node::MAX {
+            next.push(*node);
         }
+        parent[*node as usize] = first;
     }
     left.retain(|node| parent[*node as usize] == Node::MAX);
     next.sort_unstable();
     Ok(next)
 }
 
-/// Members of a level by hot group, with their places in it as numbers.
-fn by_hot_group(graph: &Graph, level: &[Node]) -> HashMap<u32, BySize> {
-    let mut by_hot_group: HashMap<u32, BySize> = HashMap::new();
-    for (at, node) in (0..).zip(level) {
-        for (hot_group, limit) in graph.hot_groups(*node) {
-            let member = SizedMember { number: at, order: at, ..graph.member(*node, *limit) };
-            by_hot_group.entry(*hot_group).or_default().push(member);
+/// For each of some contents the earliest of a level that it is linked to, as far as it is known or they share a hot group.
+fn firsts_in_hot_groups(
+    graph: &Graph,
+    asked: &AskedLinks<'_>,
+    level: &[Node],
+    nodes: &[Node],
+    parent: &[Node],
+) -> Result<Vec<Node>> {
+    let mut firsts: Vec<Node> = nodes.iter().map(|node| parent[*node as usize]).collect();
+    for some in level.chunks(AT_ONCE) {
+        // Whoever was found in an earlier part has its first one.
+        let mut open = nodes.iter().zip(&mut firsts).filter(|(_, first)| **first > some[0]).peekable();
+        if open.peek().is_none() {
+            break;
+        }
+        let part = LevelPart::of(graph, asked.sets, some);
+        for (node, first) in open {
+            asked.sets.context.status.progress.check()?;
+            let found = part.first_linked(graph, &asked.hot_links, *node, *first)?;
+            *first = found.unwrap_or(*first);
         }
     }
-    by_hot_group
+    Ok(firsts)
 }
 
-/// The earliest of some members of a level that shares a hot group with `node` and is linked to it, if it comes before `known`.
-fn first_of(
-    graph: &Graph,
-    hot_links: &HotLinks<'_>,
-    node: Node,
-    known: Node,
-    (some, by_hot_group): (&[Node], &HashMap<u32, BySize>),
-) -> Result<Option<Node>> {
-    let mut one = hot_links.one(node);
-    let mut end = some.partition_point(|other| *other < known) as u32;
-    let mut found = None;
-    // Two may meet in several hot groups, and are measured once.
-    let mut asked = [false; AT_ONCE];
-    for (hot_group, limit) in graph.hot_groups(node) {
-        let Some(fellows) = by_hot_group.get(hot_group) else { continue };
-        let is_linked = |at: u32| {
-            let is_new = !std::mem::replace(&mut asked[at as usize], true);
-            Ok(is_new && hot_links.are_linked(&mut one, some[at as usize])?)
-        };
-        if let Some((at, _)) = fellows.first_linked(&graph.member(node, *limit), end, is_linked)? {
-            (end, found) = (at, Some(some[at as usize]));
+/// A part of a level, ascending.
+struct LevelPart<'a> {
+    nodes: &'a [Node],
+    outlines: Vec<Outline<'a>>,
+    /// Its members by hot group, ascending, with their places in the part as numbers.
+    by_hot_group: HashMap<u32, Vec<SizedMember>>,
+}
+
+impl LevelPart<'_> {
+    fn of<'a>(graph: &'a Graph, sets: &'a DocumentSets, nodes: &'a [Node]) -> LevelPart<'a> {
+        let outlines = nodes.iter().map(|node| sets.outline(graph.doc(*node))).collect();
+        let mut by_hot_group: HashMap<u32, Vec<SizedMember>> = HashMap::new();
+        for (at, node) in (0..).zip(nodes) {
+            for (hot_group, limit) in graph.hot_groups(*node) {
+                let member = SizedMember { number: at, order: at, ..graph.member(*node, *limit) };
+                by_hot_group.entry(*hot_group).or_default().push(member);
+            }
         }
+        LevelPart { nodes, outlines, by_hot_group }
     }
-    Ok(found)
+
+    /// The earliest one that shares a hot group with `node` and is linked to it, if it comes before `known`.
+    fn first_linked(
+        &self,
+        graph: &Graph,
+        hot_links: &HotLinks<'_>,
+        node: Node,
+        known: Node,
+    ) -> Result<Option<Node>> {
+        let mut one = hot_links.one(node);
+        let mut end = self.nodes.partition_point(|other| *other < known) as u32;
+        let mut found = None;
+        // Two may meet in several hot groups, and are measured once.
+        let mut asked = [false; AT_ONCE];
+        for (hot_group, limit) in graph.hot_groups(node) {
+            let Some(fellows) = self.by_hot_group.get(hot_group) else { continue };
+            let own = graph.member(node, *limit);
+            let before = fellows.iter().take_while(|fellow| fellow.number < end);
+            for fellow in before.filter(|fellow| fellow.may_meet(&own)) {
+                let at = fellow.number as usize;
+                let is_new = !std::mem::replace(&mut asked[at], true);
+                let (other, outline) = (self.nodes[at], self.outlines[at]);
+                if is_new && hot_links.are_linked_with(&mut one, other, outline)? {
+                    (end, found) = (fellow.number, Some(other));
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
 }

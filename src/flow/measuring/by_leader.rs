@@ -54,7 +54,7 @@ pub fn leave_to_leader(
     drop(own);
     if worker.index() == 0 {
         run.divided.get_or_init(|| Division::Together);
-        run.collector.add_unmeasured(candidates.replace(run.context.memory.pile(Share::Candidates)));
+        run.collector.add_unmeasured(candidates.replace(run.context.memory.pile(Share::Candidates)).into());
     }
     Ok(true)
 }
@@ -64,7 +64,7 @@ fn tell(worker: &mut Worker, run: &RunParts, candidates: &Pile<Candidate>) -> Re
     let own = OwnCandidates {
         may_be_left: may_be_read_in_order(run),
         candidates: candidates.len() as u64,
-        docs: documents_of(candidates)? as u64,
+        docs: documents_of([candidates])? as u64,
     };
     let all: Rc<RefCell<Vec<OwnCandidates>>> = Rc::default();
     let taken = Rc::clone(&all);

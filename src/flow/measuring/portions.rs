@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, OnceLock};
 
 use timely::worker::Worker;
 
@@ -10,7 +11,7 @@ use crate::config::Clustering;
 use crate::document::Doc;
 use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
-use crate::flow::distributed::exchange_all::exchange_all;
+use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::document_sets::DOCUMENT;
 use crate::flow::measuring::in_order::joins_firsts;
 use crate::flow::measuring_rounds::{
@@ -18,9 +19,11 @@ use crate::flow::measuring_rounds::{
 };
 use crate::flow::memory::budget::Share;
 use crate::flow::memory::document_bits::mark;
-use crate::flow::memory::spill::{Pile, SLICE};
+use crate::flow::memory::spill::{Pile, Piles, SLICE};
 use crate::flow::records::Candidate;
 use crate::flow::run::{Division, RunParts};
+use crate::flow::shared::shared;
+use crate::flow::status::lock;
 use crate::limits::sized;
 
 /// More candidates than this for each document of one are measured as clusters are formed. Reading and measuring take turns there.
@@ -49,6 +52,14 @@ fn are_apart(run: &RunParts) -> bool {
     may_be_divided(run) || is_first_load(run)
 }
 
+/// The candidates of all workers of a process, until it is known who takes which.
+#[derive(Default)]
+pub struct Portions {
+    piles: Mutex<Piles<Candidate>>,
+    /// The worker that takes each document of a candidate; none where each has some.
+    takers: OnceLock<Vec<u32>>,
+}
+
 /// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`may_divide`] says so. Those that
 /// are measured as clusters are formed are handed in.
 ///
@@ -60,44 +71,39 @@ pub fn divide(
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     has_hot_groups: bool,
 ) -> Result<Division> {
-    let none = || run.context.memory.pile(Share::Candidates);
-    if run.context.topology.workers() == 1 {
-        let (division, _) = decide(run, &candidates.borrow(), has_hot_groups)?;
+    let portions = shared(&run.shared.portions, Portions::default);
+    lock(&portions.piles).push(candidates.replace(run.context.memory.pile(Share::Candidates)));
+    wait_for_all(worker, &run.context);
+    if worker.index() == 0 && !run.context.status.failed() {
+        let mut piles = lock(&portions.piles);
+        let (division, takers) = decide(run, &piles, has_hot_groups)?;
         if division == Division::Together {
-            run.collector.add_unmeasured(candidates.replace(none()));
+            run.collector.add_unmeasured(std::mem::take(&mut *piles));
         }
-        return Ok(*run.divided.get_or_init(|| division));
+        let is_first = run.divided.set(division).is_ok() && portions.takers.set(takers).is_ok();
+        debug_assert!(is_first, "candidates are divided once");
     }
-    let own = candidates.replace(none());
-    send(worker, run, &own, |_| 0, candidates);
-    drop(own);
-    let (mut all, mut takers) = (candidates.replace(none()), Vec::new());
-    let mut decided = Ok(());
-    if worker.index() == 0 {
-        match decide(run, &all, has_hot_groups) {
-            Ok((division, of_components)) => {
-                takers = of_components;
-                if division == Division::Together {
-                    run.collector.add_unmeasured(std::mem::replace(&mut all, none()));
-                }
-                let first = run.divided.set(division).is_ok();
-                debug_assert!(first, "candidates are divided once");
-            }
-            Err(error) => decided = Err(error),
-        }
+    wait_for_all(worker, &run.context);
+    let division = run.divided.get().copied().unwrap_or(Division::Anyhow);
+    let own = lock(&portions.piles).pop();
+    if run.context.topology.workers() == 1 {
+        own.into_iter().for_each(|own| _ = candidates.replace(own));
+    } else if let Some(own) = own {
+        let taken = Arc::clone(&portions);
+        let route = move |candidate: &Candidate| {
+            let (low, _) = candidate.pair.docs();
+            let takers = taken.takers.get().map_or(&[][..], Vec::as_slice);
+            takers.get(low as usize).map_or(u64::from(low), |taker| u64::from(*taker))
+        };
+        send(worker, run, &own, route, candidates);
     }
-    let route = move |candidate: &Candidate| {
-        let (low, _) = candidate.pair.docs();
-        takers.get(low as usize).map_or(u64::from(low), |taker| u64::from(*taker))
-    };
-    send(worker, run, &all, route, candidates);
-    decided.map(|()| run.divided.get().copied().unwrap_or(Division::Anyhow))
+    Ok(division)
 }
 
 /// How all candidates are divided, and the worker that takes each document of one; none where each has some.
 fn decide(
     run: &RunParts,
-    candidates: &Pile<Candidate>,
+    candidates: &Piles<Candidate>,
     has_hot_groups: bool,
 ) -> Result<(Division, Vec<u32>)> {
     let (catalogue, workers) = (&run.documents.catalogue, run.context.topology.workers());
@@ -117,7 +123,7 @@ fn decide(
     };
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
     let components = (are_apart(run) && !(together && has_hot_groups))
-        .then(|| take_components(held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
+        .then(|| take_components(&held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
     Ok(match components.flatten() {
         Some(takers) => (Division::Components, takers),
         None if together => (Division::Together, Vec::new()),
@@ -126,20 +132,22 @@ fn decide(
 }
 
 /// Whether so many documents are candidates of each other that most links say nothing: a document joins one that stays.
-fn is_dense(candidates: &Pile<Candidate>) -> Result<bool> {
-    Ok(candidates.len() > DENSE * documents_of(candidates)?)
+fn is_dense(candidates: &Piles<Candidate>) -> Result<bool> {
+    Ok(candidates.len() > DENSE * documents_of(candidates.iter())?)
 }
 
 /// How many documents candidates have.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`] of a spill file.
-pub fn documents_of(candidates: &Pile<Candidate>) -> Result<usize> {
+pub fn documents_of<'a>(piles: impl IntoIterator<Item = &'a Pile<Candidate>>) -> Result<usize> {
     let mut docs: Vec<u64> = Vec::new();
-    candidates.each_slice(|some| {
-        mark(&mut docs, some);
-        Ok(())
-    })?;
+    for pile in piles {
+        pile.each_slice(|some| {
+            mark(&mut docs, some);
+            Ok(())
+        })?;
+    }
     Ok(docs.iter().map(|word| word.count_ones() as usize).sum())
 }
 
@@ -155,7 +163,7 @@ pub fn may_be_together(run: &RunParts, candidates: usize) -> bool {
 }
 
 /// The candidates, if they are in memory and there is room for what is found out about them.
-fn fits<'a>(run: &RunParts, candidates: &'a Pile<Candidate>) -> Option<&'a [Candidate]> {
+fn fits<'a>(run: &RunParts, candidates: &'a Piles<Candidate>) -> Option<Vec<&'a [Candidate]>> {
     let documents = run.documents.catalogue.doc_limit() as u64;
     let bytes = documents * BYTES.0 + candidates.len() as u64 * BYTES.1;
     let allowed = run.context.memory.budget.whole(Share::Counter).min(MOST_ROOM);
@@ -169,14 +177,14 @@ fn weight(catalogue: &Catalogue, doc: Doc) -> u64 {
 /// The worker that takes each document of a candidate, if components can be divided about evenly. Workers take them in the
 /// order of their first documents, so that each reads its own part of the inputs again.
 fn take_components(
-    candidates: &[Candidate],
+    candidates: &[&[Candidate]],
     limit: usize,
     workers: usize,
     weight: impl Fn(Doc) -> u64,
 ) -> Option<Vec<u32>> {
     let mut forest = Forest::new(limit);
     let mut weights = vec![0; limit];
-    for candidate in candidates {
+    for candidate in candidates.iter().copied().flatten() {
         let (low, high) = candidate.pair.docs();
         [low, high].into_iter().for_each(|doc| weights[doc as usize] = weight(doc));
         forest.union(low, high);
@@ -237,8 +245,9 @@ mod tests {
             let pairs = pairs.iter().filter(|(a, b)| a != b);
             let candidates: Vec<Candidate> =
                 pairs.map(|(a, b)| Candidate { pair: Pair::new(*a, *b), shared: 1 }).collect();
+            let (some, others) = candidates.split_at(candidates.len() / 2);
             let weight = |doc: Doc| sizes[doc as usize];
-            if let Some(takers) = take_components(&candidates, 60, workers, weight) {
+            if let Some(takers) = take_components(&[some, others], 60, workers, weight) {
                 let mut loads = vec![0; workers];
                 for doc in 0..60 {
                     if candidates.iter().any(|c| <[Doc; 2]>::from(c.pair.docs()).contains(&doc)) {
@@ -260,7 +269,7 @@ mod tests {
         let chain = |step: u32| {
             let pairs = (0..1000).step_by(step as usize);
             let candidate = |doc| Candidate { pair: Pair::new(doc, doc + 1), shared: 1 };
-            take_components(&pairs.map(candidate).collect::<Vec<_>>(), 1001, 4, |_| 1)
+            take_components(&[&pairs.map(candidate).collect::<Vec<_>>()], 1001, 4, |_| 1)
         };
         let takers = chain(2).expect("divided");
         assert!(takers[..1000].is_sorted() && takers[999] == 3);

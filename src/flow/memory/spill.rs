@@ -154,6 +154,56 @@ impl<T: Pod> Pile<T> {
     }
 }
 
+/// What several workers have piled up, each on a pile of its own.
+pub struct Piles<T>(Vec<Pile<T>>);
+
+impl<T: Pod> Piles<T> {
+    /// Values on all piles.
+    pub fn len(&self) -> usize {
+        self.0.iter().map(Pile::len).sum()
+    }
+
+    /// The values of each pile, if all are in memory.
+    pub fn held(&self) -> Option<Vec<&[T]>> {
+        self.0.iter().map(Pile::held).collect()
+    }
+
+    /// Goes through all values, pile after pile, about [`SLICE`] at a time.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and those of `each`.
+    pub fn each_slice(&self, mut each: impl FnMut(&[T]) -> Result<()>) -> Result<()> {
+        self.0.iter().try_for_each(|pile| pile.each_slice(&mut each))
+    }
+
+    /// The piles.
+    pub fn iter(&self) -> impl Iterator<Item = &Pile<T>> {
+        self.0.iter()
+    }
+
+    /// Adds a pile.
+    pub fn push(&mut self, pile: Pile<T>) {
+        self.0.push(pile);
+    }
+
+    /// Takes one of the piles, as long as there are any.
+    pub fn pop(&mut self) -> Option<Pile<T>> {
+        self.0.pop()
+    }
+}
+
+impl<T> Default for Piles<T> {
+    fn default() -> Piles<T> {
+        Piles(Vec::new())
+    }
+}
+
+impl<T> From<Pile<T>> for Piles<T> {
+    fn from(pile: Pile<T>) -> Piles<T> {
+        Piles(vec![pile])
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

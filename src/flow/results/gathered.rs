@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::document::Doc;
 use crate::flow::context::RunContext;
 use crate::flow::memory::budget::mapped;
-use crate::flow::memory::spill::Pile;
+use crate::flow::memory::spill::Piles;
 use crate::flow::records::{Candidate, Change, ExactDuplicate};
 use crate::flow::results::common_keys::CommonKeys;
 use crate::flow::results::hot_groups::HotGroup;
@@ -22,7 +22,7 @@ pub struct Gathered {
     /// Pairs of documents that are linked.
     pub links: Vec<Candidate>,
     /// Candidates that are measured as clusters are formed, if they are: all of the run, and no links then.
-    pub unmeasured: Option<Pile<Candidate>>,
+    pub unmeasured: Option<Piles<Candidate>>,
     /// Documents that are not the first of their text.
     pub copies: Vec<ExactDuplicate>,
     /// Contents under one key, too many to be expanded.
@@ -138,7 +138,7 @@ impl Collector {
     }
 
     /// Hands in all candidates of the run, to be measured as clusters are formed.
-    pub fn add_unmeasured(&self, candidates: Pile<Candidate>) {
+    pub fn add_unmeasured(&self, candidates: Piles<Candidate>) {
         lock(&self.gathered).unmeasured = Some(candidates);
     }
 
