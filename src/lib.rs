@@ -476,6 +476,7 @@
 //! - `flow/measuring/portions.rs` - candidates divided among workers, whole components of them
 //! - `flow/measuring/by_leader.rs` - candidates that several processes leave to process 0
 //! - `flow/measuring/candidate_parts.rs` - candidates by the part that they are measured in, in memory or on disk
+//! - `flow/measuring/candidate_portions.rs` - the candidates of all workers, until it is known who takes which
 //! - `flow/measuring/beside_stored.rs` - candidates with stored contents, brought to one worker for each content
 //! - `flow/measuring/in_order.rs` - texts read again in order, and their pairs measured as they come
 //! - `flow/measuring/in_parts.rs` - candidates measured part by part where memory is short

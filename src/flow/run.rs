@@ -20,7 +20,7 @@ use crate::flow::intake::tables::{TableInputs, make_tables};
 use crate::flow::intake::unit_queue::UnitQueue;
 use crate::flow::left_out::LeaveOut;
 use crate::flow::measuring::candidate_parts::CandidateParts;
-use crate::flow::measuring::portions::Portions;
+use crate::flow::measuring::candidate_portions::CandidatePortions;
 use crate::flow::memory::budget::{Budget, Share};
 use crate::flow::memory::document_bits::DocumentBits;
 use crate::flow::memory::store::RunMemory;
@@ -77,7 +77,7 @@ pub(super) struct SharedParts {
     /// The sets of a round of measuring, and which one it is.
     pub round: Mutex<(usize, Weak<DocumentSets>)>,
     /// Candidates that are divided among the workers.
-    pub portions: Mutex<Weak<Portions>>,
+    pub portions: Mutex<Weak<CandidatePortions>>,
     /// Candidates that are measured part by part.
     pub parts: Mutex<Weak<CandidateParts>>,
     /// A bit for each member of the hot groups that are left.

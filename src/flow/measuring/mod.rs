@@ -4,6 +4,7 @@
 pub mod beside_stored;
 pub mod by_leader;
 pub mod candidate_parts;
+pub mod candidate_portions;
 pub mod in_order;
 pub mod in_parts;
 pub mod portions;

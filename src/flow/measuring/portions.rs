@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use timely::worker::Worker;
 
@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::document_sets::DOCUMENT;
+use crate::flow::measuring::candidate_portions::CandidatePortions;
 use crate::flow::measuring::in_order::joins_firsts;
 use crate::flow::measuring_rounds::{
     is_alone, is_first_load, may_be_divided, may_be_measured_later, may_each_read,
@@ -52,14 +53,6 @@ fn are_apart(run: &RunParts) -> bool {
     may_be_divided(run) || is_first_load(run)
 }
 
-/// The candidates of all workers of a process, until it is known who takes which.
-#[derive(Default)]
-pub struct Portions {
-    piles: Mutex<Piles<Candidate>>,
-    /// The worker that takes each document of a candidate; none where each has some.
-    takers: OnceLock<Vec<u32>>,
-}
-
 /// Divides candidates of a run that has hot groups or not. Every worker calls it at the same place, if [`may_divide`] says so. Those that
 /// are measured as clusters are formed are handed in.
 ///
@@ -71,7 +64,7 @@ pub fn divide(
     candidates: &Rc<RefCell<Pile<Candidate>>>,
     has_hot_groups: bool,
 ) -> Result<Division> {
-    let portions = shared(&run.shared.portions, Portions::default);
+    let portions = shared(&run.shared.portions, CandidatePortions::default);
     lock(&portions.piles).push(candidates.replace(run.context.memory.pile(Share::Candidates)));
     wait_for_all(worker, &run.context);
     if worker.index() == 0 && !run.context.status.failed() {
