@@ -633,6 +633,7 @@
 //! - `collection/tables/tokens/codes.rs` - tokens as bytes
 //! - `collection/tables/tokens/copied.rs` - blocks copied from run to run with their vocabulary
 //! - `collection/tables/tokens/cursor.rs` - reading tokens, and the sets that follow from them
+//! - `collection/tables/tokens/kept_blocks.rs` - unpacked blocks that stay where texts are read in another order than they lie
 //! - `collection/tables/tokens/vocabulary.rs` - which tokens have numbers
 //! - `collection/tables/tokens/writer.rs` - writing tokens, block by block
 //! - `collection/tables/frozen.rs` - the tables that a collection was created with

@@ -275,12 +275,12 @@ impl RunDocuments {
         progress: &Progress,
         each: &mut dyn FnMut(Doc, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        let mut set = Vec::new();
+        let (mut sets, mut set) = (replay.sets(), Vec::new());
         for some in docs.chunks(SLICE) {
             progress.check()?;
             for doc in some {
                 let at = self.catalogue.position(*doc).offset() as usize;
-                replay.set(replay.document(at).content, &mut set)?;
+                sets.set(at, &mut set)?;
                 each(*doc, &set)?;
             }
             progress.advance(some.len() as u64);

@@ -64,7 +64,7 @@ pub use results::tally::Tally;
 pub use results::warnings::{DocumentWarnings, SampleIds};
 pub use run::RunParts;
 pub use status::RunStatus;
-pub use stored::{KeptText, LoadKeeper, Replayed, ReplayedDocuments, Stored};
+pub use stored::{KeptText, LoadKeeper, Replayed, ReplayedDocuments, ReplayedSets, Stored};
 
 use crate::document::Position;
 use crate::error::Result;

@@ -141,14 +141,20 @@ pub trait ReplayedDocuments: Debug + Send + Sync {
     /// Document number `at`, below [`ReplayedDocuments::documents`].
     fn document(&self, at: usize) -> Replayed<'_>;
 
-    /// The stored set of the content of a document, which replaces what is in `set`.
-    ///
-    /// # Errors
-    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
-    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()>;
+    /// Reads their sets, a document at a time.
+    fn sets(&self) -> Box<dyn ReplayedSets + '_>;
 
     /// The file of document number `at`, as people are shown it, and its line, counted from 1.
     fn place(&self, at: usize) -> (String, u64);
+}
+
+/// Reads of the sets of stored documents, on one thread.
+pub trait ReplayedSets {
+    /// The stored set of the content of document number `at`, which replaces what is in `set`.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].
+    fn set(&mut self, at: usize, set: &mut Vec<u64>) -> Result<()>;
 }
 
 /// A stored document.

@@ -1,6 +1,6 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::collection::HeapCursor;
@@ -8,17 +8,19 @@ use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::snapshot::Snapshot;
 use crate::collection::distributed::scattered::follower_storage;
 use crate::collection::recompute::overrides::{QueryOverrides, overridden};
-use crate::collection::run::schema::{DOCUMENTS, TEXTS};
+use crate::collection::run::schema::{DOCUMENTS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::StoredText;
-use crate::collection::tables::sets::{SetCursors, has_scopes, missing, salts};
+use crate::collection::tables::run_cursors::MOST_PLACES;
+use crate::collection::tables::sets::{SetCursor, SetCursors, has_scopes, missing, salts};
 use crate::collection::tables::sources::{SourceEntry, sources};
+use crate::collection::tables::tokens::{BlockPlace, KeptBlocks};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Replayed, Request, run};
+use crate::flow::{self, Outcome, Replayed, ReplayedSets, Request, run};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
 use crate::method::FrozenTables;
 use crate::peers::Peers;
@@ -39,6 +41,10 @@ pub struct RecomputeRequest {
     pub resources: Resources,
 }
 
+/// Of so many bytes of memory one may be taken by unpacked blocks.
+const KEPT_OF: u64 = 8;
+/// The place of a row that was moved to where it belongs.
+const MOVED: u32 = u32::MAX;
 /// Documents read between two looks at whether to stop.
 const CHECKED: usize = 1024;
 
@@ -48,6 +54,8 @@ const CHECKED: usize = 1024;
 pub struct Replay {
     tables: Tables,
     cursors: SetCursors,
+    /// What is unpacked of the tokens, where the documents are in another order than these.
+    kept: Option<KeptBlocks>,
     documents: Vec<ReplayRow>,
     /// The files that the documents came from.
     sources: BTreeMap<u32, SourceEntry>,
@@ -67,7 +75,8 @@ pub struct Replay {
 #[derive(Clone, Copy, Debug, Default)]
 struct ReplayRow {
     first_load: u32,
-    content: Doc,
+    /// The content; once the texts are found, the number of its text among them. [`NO_DOC`] where there is none.
+    text: Doc,
     position: u64,
     worth: u64,
     name: u64,
@@ -141,7 +150,7 @@ impl Replay {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn of_contents(tables: &Tables, contents: &[Doc]) -> Result<Replay> {
         let mut replay = Replay::empty(tables);
-        let row = |content: &Doc| ReplayRow { content: *content, ..ReplayRow::default() };
+        let row = |content: &Doc| ReplayRow { text: *content, ..ReplayRow::default() };
         replay.documents.extend(contents.iter().map(row));
         replay.finish()
     }
@@ -156,6 +165,7 @@ impl Replay {
         Replay {
             tables: tables.clone(),
             cursors: SetCursors::default(),
+            kept: None,
             documents: Vec::new(),
             sources: BTreeMap::new(),
             names: String::new(),
@@ -169,7 +179,7 @@ impl Replay {
     fn push(&mut self, document: &Document, name: &str, value: &str) {
         self.documents.push(ReplayRow {
             first_load: document.loads.0,
-            content: document.content,
+            text: document.content,
             position: document.position,
             worth: document.worth,
             name: self.names.len() as u64,
@@ -184,13 +194,40 @@ impl Replay {
 
     /// Puts the documents in order and finds their sets.
     fn finish(mut self) -> Result<Replay> {
-        let names = &self.names;
-        self.documents.sort_unstable_by(|a, b| {
-            (a.first_load, a.strings(names).0).cmp(&(b.first_load, b.strings(names).0))
-        });
+        self.sort();
         self.find_texts()?;
-        self.members = self.documents.iter().map(|row| u64::from(self.size(row.content))).sum();
+        self.members = self.documents.iter().map(|row| u64::from(self.size(row))).sum();
         Ok(self)
+    }
+
+    /// Sorts the documents by the load that brought the id first, then by the id. Ids are far from each other in memory: most are told
+    /// apart by a word of each, behind what all have in common.
+    fn sort(&mut self) {
+        let names = &self.names;
+        let id = |row: &ReplayRow| row.strings(names).0.as_bytes();
+        let same = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let first = self.documents.first().map_or(&[][..], id);
+        let common = self.documents.iter().map(|row| same(first, id(row))).min().unwrap_or(0);
+        let word = |row: &ReplayRow| {
+            let mut word = [0; 8];
+            id(row)[common..].iter().zip(&mut word).for_each(|(byte, place)| *place = *byte);
+            u64::from_be_bytes(word)
+        };
+        let mut order: Vec<(u32, u32, u64)> =
+            (0..).zip(&self.documents).map(|(at, row)| (row.first_load, at, word(row))).collect();
+        let row = |at: u32| &self.documents[at as usize];
+        order.sort_unstable_by(|a, b| {
+            (a.0, a.2).cmp(&(b.0, b.2)).then_with(|| id(row(a.1)).cmp(id(row(b.1))))
+        });
+        for start in 0..order.len() {
+            let (first, mut at) = (self.documents[start], start);
+            // Along the cycle that it is in, unless that was gone through.
+            while order[at].1 != MOVED {
+                let from = std::mem::replace(&mut order[at].1, MOVED) as usize;
+                self.documents[at] = if from == start { first } else { self.documents[from] };
+                at = from;
+            }
+        }
     }
 
     /// The same documents, to be met by documents of other origin: equal texts are then known by their digests.
@@ -205,16 +242,62 @@ impl Replay {
         Ok(self)
     }
 
-    /// The salt of a text, where not all documents are compared.
-    fn salt(&self, content: Doc) -> Option<u64> {
-        let at = || self.texts.binary_search_by_key(&content, |text| text.content).ok();
-        self.salts.as_ref().and_then(|salts| salts.get(at()?).copied())
+    /// Keeps what is unpacked of the tokens, in at most so many bytes, if the documents are in another order than these; how many
+    /// bytes that takes.
+    fn keep_blocks(&mut self, most: u64) -> u64 {
+        let places = self.places();
+        let (none, all) = KeptBlocks::bytes_of(places.len());
+        if places.is_empty() || none > most || !self.is_scattered(places.len()) {
+            return 0;
+        }
+        let bytes = all.min(most);
+        self.kept = Some(KeptBlocks::new(places, bytes - none));
+        bytes
     }
 
-    /// The digest of a text, or what its number is spread to.
-    fn digest(&self, content: Doc) -> Digest {
-        let at = || self.texts.binary_search_by_key(&content, |text| text.content).ok();
-        let known = self.digests.as_ref().and_then(|digests| digests.get(at()?).copied());
+    /// The same within a part of the memory that is left; what is left then.
+    fn keep_blocks_within(&mut self, memory: Option<u64>, workers: usize) -> Option<u64> {
+        let most = memory.map_or(u64::MAX, |memory| memory.saturating_sub(least(workers)) / KEPT_OF);
+        let taken = self.keep_blocks(most);
+        memory.map(|memory| memory - taken)
+    }
+
+    /// Where the blocks of the texts are, ascending; none where sets are stored as they are.
+    fn places(&self) -> Vec<BlockPlace> {
+        let mut places: Vec<BlockPlace> = Vec::new();
+        let has_tokens = |text: &&ReplayText| self.tables.runs[text.run as usize].heap(TOKENS).is_some();
+        for text in self.texts.iter().filter(has_tokens) {
+            if places.last() != Some(&(text.run, text.start)) {
+                places.push((text.run, text.start));
+            }
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// Whether documents in their order would have each of so many blocks unpacked more than twice, where a cursor has some at hand.
+    fn is_scattered(&self, blocks: usize) -> bool {
+        let (mut unpacked, mut at_hand) = (0, VecDeque::with_capacity(MOST_PLACES + 1));
+        for text in self.documents.iter().filter_map(|row| self.text(row)) {
+            let place = (text.run, text.start);
+            if !at_hand.contains(&place) {
+                unpacked += 1;
+                at_hand.push_back(place);
+                at_hand.drain(..at_hand.len().saturating_sub(MOST_PLACES));
+            }
+        }
+        unpacked > 2 * blocks
+    }
+
+    /// The salt of a document's text, where not all documents are compared.
+    fn salt(&self, row: &ReplayRow) -> Option<u64> {
+        self.salts.as_ref().and_then(|salts| salts.get(row.text as usize).copied())
+    }
+
+    /// The digest of a document's text, or what its number is spread to.
+    fn digest(&self, row: &ReplayRow, content: Doc) -> Digest {
+        let known = self.digests.as_ref().and_then(|digests| digests.get(row.text as usize).copied());
         // A content is one text and no other: its number does for a digest, once it is spread over the workers.
         let number = u64::from(content);
         known.unwrap_or_else(|| u128::from(spread(number)) << 64 | u128::from(number))
@@ -230,9 +313,10 @@ impl Replay {
     }
 
     fn find_texts(&mut self) -> Result<()> {
-        let contents = self.documents.iter().map(|row| row.content).filter(|content| *content != NO_DOC);
-        let mut contents: Vec<u64> = contents.map(u64::from).collect();
-        contents.sort_unstable();
+        let rows = (0u64..).zip(&self.documents).filter(|(_, row)| row.text != NO_DOC);
+        let mut of_content: Vec<u64> = rows.map(|(at, row)| u64::from(row.text) << 32 | at).collect();
+        of_content.sort_unstable();
+        let mut contents: Vec<u64> = of_content.iter().map(|pair| pair >> 32).collect();
         contents.dedup();
         let mut texts = Vec::with_capacity(contents.len());
         let runs = &self.tables.runs;
@@ -248,6 +332,9 @@ impl Replay {
         if let Some(content) = lost {
             return Err(missing(&self.tables, *content as Doc));
         }
+        for (at, pairs) in (0..).zip(of_content.chunk_by(|a, b| a >> 32 == b >> 32)) {
+            pairs.iter().for_each(|pair| self.documents[*pair as u32 as usize].text = at);
+        }
         self.texts = texts;
         if has_scopes(&self.tables) {
             self.salts = Some(salts(&self.tables, &contents)?);
@@ -255,13 +342,12 @@ impl Replay {
         Ok(())
     }
 
-    fn text(&self, content: Doc) -> Option<&ReplayText> {
-        let at = self.texts.binary_search_by_key(&content, |text| text.content).ok()?;
-        self.texts.get(at)
+    fn text(&self, row: &ReplayRow) -> Option<&ReplayText> {
+        self.texts.get(row.text as usize)
     }
 
-    fn size(&self, content: Doc) -> u32 {
-        self.text(content).map_or(0, |text| text.size)
+    fn size(&self, row: &ReplayRow) -> u32 {
+        self.text(row).map_or(0, |text| text.size)
     }
 
     /// The files that the documents came from, by number.
@@ -311,27 +397,48 @@ impl flow::ReplayedDocuments for Replay {
     fn document(&self, at: usize) -> Replayed<'_> {
         let row = &self.documents[at];
         let (id, value) = row.strings(&self.names);
-        let (content, text_bytes, keep_key) = (row.content, row.text_bytes, row.worth);
-        let digest = self.digest(content);
-        let (salt, size) = (self.salt(content), self.size(content));
+        let content = self.text(row).map_or(NO_DOC, |text| text.content);
+        let (text_bytes, keep_key) = (row.text_bytes, row.worth);
+        let (digest, salt, size) = (self.digest(row, content), self.salt(row), self.size(row));
         Replayed { id, content, digest, salt, size, text_bytes, keep_key, value }
     }
 
-    fn set(&self, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-        let text = self.text(content).ok_or_else(|| missing(&self.tables, content))?;
-        let run = &self.tables.runs[text.run as usize];
-        let ReplayText { ordinal, start, size, .. } = *text;
-        self.cursors.read(
-            run,
-            &StoredText { content: u64::from(content), start, ordinal, size, digest: 0 },
-            set,
-        )
+    fn sets(&self) -> Box<dyn ReplayedSets + '_> {
+        Box::new(ReplaySets { replay: self, cursor: self.cursors.take() })
     }
 
     fn place(&self, at: usize) -> (String, u64) {
         let row = &self.documents[at];
         let source = self.sources.get(&Position::from_bits(row.position).file());
         (source.map_or_else(String::new, |source| source.shown.clone()), u64::from(row.line))
+    }
+}
+
+/// Reads of sets with a cursor of their own.
+struct ReplaySets<'a> {
+    replay: &'a Replay,
+    cursor: SetCursor,
+}
+
+impl ReplayedSets for ReplaySets<'_> {
+    fn set(&mut self, at: usize, set: &mut Vec<u64>) -> Result<()> {
+        let Self { replay, cursor } = self;
+        let text = replay.text(&replay.documents[at]).ok_or_else(|| missing(&replay.tables, NO_DOC))?;
+        let ReplayText { content, run: place, ordinal, start, size } = *text;
+        let (run, content) = (&replay.tables.runs[place as usize], u64::from(content));
+        let text = StoredText { content, start, ordinal, size, digest: 0 };
+        match &replay.kept {
+            Some(kept) => cursor.read_anywhere(kept, (place, run), &text, set)?,
+            None => cursor.read(run, &text, set)?,
+        }
+        cursor.rest();
+        Ok(())
+    }
+}
+
+impl Drop for ReplaySets<'_> {
+    fn drop(&mut self) {
+        self.replay.cursors.give_back(std::mem::take(&mut self.cursor));
     }
 }
 
@@ -354,8 +461,9 @@ impl Snapshot {
             resources.workers,
             DOCUMENTS_HELD,
         )?;
-        let replay = Replay::of(self, progress)?.with_digests()?;
+        let mut replay = Replay::of(self, progress)?.with_digests()?;
         resources.memory = left(resources.memory, replay.held(), resources.workers, DOCUMENTS_HELD)?;
+        resources.memory = replay.keep_blocks_within(resources.memory, resources.workers);
         Ok(Arc::new(replay))
     }
 
@@ -414,8 +522,10 @@ impl Snapshot {
         let config = overridden(&self.manifest().config, &asked.overrides)?;
         let rows = self.manifest().counts.documents.saturating_mul(size_of::<ReplayRow>() as u64);
         left(asked.resources.memory, rows, asked.resources.workers, DOCUMENTS_HELD)?;
-        let replay = Arc::new(Replay::of(self, progress)?);
+        let mut replay = Replay::of(self, progress)?;
         let memory = left(asked.resources.memory, replay.held(), asked.resources.workers, DOCUMENTS_HELD)?;
+        let memory = replay.keep_blocks_within(memory, asked.resources.workers);
+        let replay = Arc::new(replay);
         let request = Request {
             pairs: asked.pairs,
             frozen_tables: frozen(&self.tables())?,
@@ -429,6 +539,11 @@ impl Snapshot {
 /// What is held of stored documents, as people are told.
 const DOCUMENTS_HELD: &str = "the documents";
 
+/// The least memory that a run of so many workers has.
+fn least(workers: usize) -> u64 {
+    BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY
+}
+
 /// What is left of the memory allowed once `held` bytes are taken by `what`.
 pub(in crate::collection) fn left(
     memory: Option<u64>,
@@ -437,7 +552,7 @@ pub(in crate::collection) fn left(
     what: &str,
 ) -> Result<Option<u64>> {
     let Some(memory) = memory else { return Ok(None) };
-    let needed = held.saturating_add(BASE_MEMORY + WORKER_MEMORY * workers as u64 + LEAST_MEMORY);
+    let needed = held.saturating_add(least(workers));
     if memory >= needed {
         return Ok(Some(memory - held));
     }

@@ -38,9 +38,10 @@ pub trait RunCursor: Default {
 pub struct RunCursors<C>(Vec<C>);
 
 impl<C: RunCursor> RunCursors<C> {
-    /// Whether this is true of a cursor that is kept.
-    pub fn any(&self, is: impl Fn(&C) -> bool) -> bool {
-        self.0.iter().any(is)
+    /// All of them.
+    #[cfg(test)]
+    pub fn all(&self) -> &[C] {
+        &self.0
     }
 
     /// The cursor that has come to word `start` of this run, or one that may go there.

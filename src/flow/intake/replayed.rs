@@ -7,7 +7,7 @@ use crate::document::{Doc, NO_DOC, Position};
 use crate::error::Result;
 use crate::flow::intake::{Intake, KEPT, post};
 use crate::flow::records::Arrival;
-use crate::flow::stored::{Replayed, ReplayedDocuments};
+use crate::flow::stored::{Replayed, ReplayedDocuments, ReplayedSets};
 use crate::metrics::Metric;
 use crate::read::DocumentSink as _;
 
@@ -22,10 +22,11 @@ impl Intake {
     ) -> Result<()> {
         let context = Arc::clone(&self.context);
         let (progress, metrics) = (&context.status.progress, context.status.progress.metrics());
-        let (mut members, before, mut set) = (0, self.documents(), Vec::new());
+        let (mut members, before) = (0, self.documents());
+        let (mut sets, mut set) = (replay.sets(), Vec::new());
         for at in some {
             let document = replay.document(at);
-            self.take_again(replay, Position::new(file, at as u64), &document, &mut set)?;
+            self.take_again(Position::new(file, at as u64), &document, &mut set, &mut *sets)?;
             members += u64::from(document.size);
             if set.len() > KEPT {
                 // Nothing of a long one is kept.
@@ -45,10 +46,10 @@ impl Intake {
     /// Takes in a stored document.
     fn take_again(
         &mut self,
-        replay: &dyn ReplayedDocuments,
         position: Position,
         document: &Replayed<'_>,
         set: &mut Vec<u64>,
+        sets: &mut dyn ReplayedSets,
     ) -> Result<()> {
         let is_protected = self.is_protected(position);
         let tally = &mut self.results.tally;
@@ -68,7 +69,7 @@ impl Intake {
         }
         self.arrivals.push(Arrival::new(document.digest, doc, position.to_bits()));
         if self.has_keys && !self.has_seen(document.digest) {
-            replay.set(document.content, set)?;
+            sets.set(position.offset() as usize, set)?;
             self.sketch_again(doc, document.salt.unwrap_or(0), set);
         }
         Ok(())

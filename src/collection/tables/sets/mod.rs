@@ -10,7 +10,7 @@ use crate::collection::run::schema::{SCOPES, SETS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::rows::{StoredScope, StoredText};
 use crate::collection::tables::run_cursors::{RunCursor, RunCursors};
-use crate::collection::tables::tokens::TokenCursor;
+use crate::collection::tables::tokens::{KeptBlocks, TokenCursor};
 use crate::document::Doc;
 use crate::error::{Error, Result};
 use std::sync::{Mutex, PoisonError};
@@ -70,6 +70,8 @@ pub fn each_set_by(
 pub struct SetCursor {
     sets: HeapCursor,
     tokens: RunCursors<TokenCursor>,
+    /// Reads in blocks that are kept elsewhere.
+    beside: TokenCursor,
 }
 
 /// Cursors of those who ask for one set at a time, from any thread.
@@ -77,40 +79,26 @@ pub struct SetCursor {
 pub struct SetCursors(Mutex<Vec<SetCursor>>);
 
 impl SetCursors {
-    /// The set of a text of `run`, which replaces what is in `set`.
-    ///
-    /// # Errors
-    /// [`Error::Io`] and [`Error::Damaged`].
-    pub fn read(&self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
-        let is_near =
-            |cursor: &SetCursor| cursor.tokens.any(|tokens| tokens.distance(run, text.start) == Some(0));
-        self.with(&is_near, &mut |cursor| cursor.read(run, text, set))
-    }
-
     /// The set of a content, given the tables: what [`read_set`] does.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn read_of(&self, tables: &Tables, content: Doc, set: &mut Vec<u64>) -> Result<()> {
-        self.with(&|_| false, &mut |cursor| read_set(tables, cursor, content, set))
+        let mut cursor = self.take();
+        read_set(tables, &mut cursor, content, set)?;
+        cursor.rest();
+        self.give_back(cursor);
+        Ok(())
     }
 
-    /// Has a cursor read that nobody else has, one that is near if there is such a one.
-    fn with(
-        &self,
-        is_near: &dyn Fn(&SetCursor) -> bool,
-        read: &mut dyn FnMut(&mut SetCursor) -> Result<()>,
-    ) -> Result<()> {
-        let cursors = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut cursor = {
-            let mut cursors = cursors();
-            let near = cursors.iter().position(is_near);
-            near.map(|at| cursors.swap_remove(at)).or_else(|| cursors.pop()).unwrap_or_default()
-        };
-        let outcome = read(&mut cursor);
-        cursor.tokens.rest();
-        cursors().push(cursor);
-        outcome
+    /// A cursor that nobody else has, to be given back.
+    pub fn take(&self) -> SetCursor {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes a cursor back.
+    pub fn give_back(&self, cursor: SetCursor) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cursor);
     }
 }
 
@@ -126,6 +114,35 @@ impl SetCursor {
         let heap = run.heap(SETS).ok_or_else(|| Error::damaged(run.path(), 0, "texts without their sets"))?;
         set.clear();
         self.sets.read(heap, text.start, text.size as usize, set)
+    }
+
+    /// The same of a text of the run at a place among those of the tables, where tokens are read in another order than they lie.
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Damaged`].
+    pub fn read_anywhere(
+        &mut self,
+        kept: &KeptBlocks,
+        (place, run): (u32, &RunReader),
+        text: &StoredText,
+        set: &mut Vec<u64>,
+    ) -> Result<()> {
+        if let Some(block) = kept.get((place, text.start)) {
+            return self.beside.set_in(block, run, text, set);
+        }
+        if run.heap(TOKENS).is_none() {
+            return self.read(run, text, set);
+        }
+        let cursor = self.tokens.of(run, text.start);
+        cursor.set(run, text, set)?;
+        cursor.block_at(text.start).into_iter().for_each(|block| kept.keep((place, text.start), block));
+        Ok(())
+    }
+
+    /// Gives back what the last set took, if that was a long one.
+    pub fn rest(&mut self) {
+        self.tokens.rest();
+        self.beside.rest();
     }
 }
 

@@ -59,20 +59,23 @@ impl BlockHead {
     }
 }
 
-/// A block whose codes can be read.
+/// What unpacks blocks, one after the other.
 #[derive(Default)]
+pub(super) struct Unpacker(Option<Decompressor<'static>>);
+
+/// The decompressor has no form of its own.
+impl fmt::Debug for Unpacker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unpacker").finish_non_exhaustive()
+    }
+}
+
+/// A block whose codes can be read.
+#[derive(Clone, Debug, Default)]
 pub(super) struct UnpackedBlock {
     bytes: Vec<u8>,
     /// Where the codes of each text end, behind where those of the first begin.
-    ends: Vec<usize>,
-    decompressor: Option<Decompressor<'static>>,
-}
-
-/// The decompressor has no form of its own.
-impl fmt::Debug for UnpackedBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnpackedBlock").field("ends", &self.ends).finish_non_exhaustive()
-    }
+    ends: Vec<u32>,
 }
 
 impl UnpackedBlock {
@@ -80,8 +83,13 @@ impl UnpackedBlock {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn unpack(&mut self, head: BlockHead, packed: &[u8]) -> Result<(), String> {
-        let decompressor = match &mut self.decompressor {
+    pub(super) fn unpack(
+        &mut self,
+        Unpacker(decompressor): &mut Unpacker,
+        head: BlockHead,
+        packed: &[u8],
+    ) -> Result<(), String> {
+        let decompressor = match decompressor {
             Some(decompressor) => decompressor,
             none => none.insert(Decompressor::new().map_err(|e| e.to_string())?),
         };
@@ -94,6 +102,11 @@ impl UnpackedBlock {
         self.find_ends().ok_or_else(|| "a block of tokens is shorter than its texts".into())
     }
 
+    /// Bytes of memory that a copy of it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.ends.len() * size_of::<u32>()
+    }
+
     /// How many texts it has.
     pub(super) fn texts(&self) -> usize {
         self.ends.len().saturating_sub(1)
@@ -102,7 +115,7 @@ impl UnpackedBlock {
     /// The codes of a text, if there is such a one.
     pub(super) fn codes(&self, ordinal: usize) -> Option<&[u8]> {
         match self.ends.get(ordinal..) {
-            Some([from, to, ..]) => Some(&self.bytes[*from..*to]),
+            Some([from, to, ..]) => Some(&self.bytes[*from as usize..*to as usize]),
             _ => None,
         }
     }
@@ -113,13 +126,13 @@ impl UnpackedBlock {
         let texts = take_length(&mut bytes).filter(|texts| *texts <= bytes.len())?;
         self.ends.clear();
         self.ends.push(0);
-        let mut end = 0usize;
+        let mut end = 0u32;
         for _ in 0..texts {
-            end = end.checked_add(take_length(&mut bytes)?)?;
+            end = end.checked_add(u32::try_from(take_length(&mut bytes)?).ok()?)?;
             self.ends.push(end);
         }
-        let before = self.bytes.len() - bytes.len();
+        let before = (self.bytes.len() - bytes.len()) as u32;
         self.ends.iter_mut().for_each(|end| *end = end.saturating_add(before));
-        (end == bytes.len()).then_some(())
+        (end as usize == bytes.len()).then_some(())
     }
 }

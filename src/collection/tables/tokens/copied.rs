@@ -1,6 +1,6 @@
 //! Blocks copied from run to run as they lie, with the vocabulary that they are written in.
 
-use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES, UnpackedBlock};
+use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES, UnpackedBlock, Unpacker};
 use super::vocabulary::MOST_TOKENS;
 use super::writer::TokenWriter;
 use crate::collection::HeapReader;
@@ -131,7 +131,13 @@ impl TokenWriter {
         self.end_vocabulary(run)?;
         let mut starts = vec![(blocks.start, run.position())];
         let (mut words, mut start) = (Vec::new(), blocks.start);
-        let mut thinning = Thinning { from, gone, goes_on: false, block: UnpackedBlock::default() };
+        let mut thinning = Thinning {
+            from,
+            gone,
+            goes_on: false,
+            block: UnpackedBlock::default(),
+            unpacker: Unpacker::default(),
+        };
         while start < blocks.end {
             progress.check()?;
             blocks.read(from, start, self.vocabularies(), &mut words)?;
@@ -167,6 +173,7 @@ struct Thinning<'a> {
     /// Whether the first text of the next block is the rest of one that is gone.
     goes_on: bool,
     block: UnpackedBlock,
+    unpacker: Unpacker,
 }
 
 impl<'a> Thinning<'a> {
@@ -191,7 +198,7 @@ impl<'a> Thinning<'a> {
         (writer, run): (&mut TokenWriter, &mut RunWriter),
     ) -> Result<()> {
         let packed = bytes_of(packed, head.bytes.1 as usize);
-        self.block.unpack(head, packed).map_err(|what| damaged(self.from, what))?;
+        self.block.unpack(&mut self.unpacker, head, packed).map_err(|what| damaged(self.from, what))?;
         let mut codes = Vec::new();
         codes.extend((0..).map_while(|ordinal| self.block.codes(ordinal)));
         let rest = self.goes_on.then_some(0);

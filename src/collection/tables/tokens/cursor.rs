@@ -1,9 +1,8 @@
 //! Reading tokens, and the sets that follow from them.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::block::{BlockHead, HEAD_WORDS, UnpackedBlock};
+use super::block::{BlockHead, HEAD_WORDS, UnpackedBlock, Unpacker};
 use super::codes::decode;
 use super::vocabulary::MOST_TOKENS;
 use crate::collection::HeapReader;
@@ -22,37 +21,66 @@ const FETCHED: usize = sized(1024, 6);
 /// Tokens that a cursor keeps room for; a longer text gives back what it took.
 const KEPT: usize = sized(1 << 16, 8);
 
-/// Reads of texts that come in about the order in which they lie: the block that was read last is kept, and many texts are
-/// in it.
-#[derive(Default)]
-pub struct TokenCursor {
-    /// The heap and the start of the block that is kept.
-    held: Option<(HeapReader, u64)>,
-    /// The vocabulary of the block, whose number in the run of the heap is known.
+/// A block with all that it takes to read its texts.
+#[derive(Clone, Debug, Default)]
+pub struct OpenBlock {
+    block: UnpackedBlock,
     vocabulary: Arc<Vec<u64>>,
-    known: Option<(HeapReader, u32)>,
+    /// The number of the vocabulary in the run.
+    number: u32,
     ngram: usize,
     /// The first word behind the block, and whether the last text of the block goes on there.
     behind: u64,
     goes_on: bool,
-    words: Vec<u64>,
-    block: UnpackedBlock,
-    spread: Spread,
-    tokens: Vec<u64>,
 }
 
-/// The decompressor has no form of its own.
-impl fmt::Debug for TokenCursor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenCursor").field("held", &self.held).finish_non_exhaustive()
+impl OpenBlock {
+    /// Bytes of memory that a copy of it takes beside its vocabulary.
+    pub(super) fn bytes(&self) -> u64 {
+        self.block.bytes() as u64
     }
+
+    /// Its vocabulary, which may be that of others, too.
+    pub(super) fn vocabulary(&self) -> &Arc<Vec<u64>> {
+        &self.vocabulary
+    }
+
+    /// The number of its vocabulary in the run.
+    pub(super) fn vocabulary_number(&self) -> u32 {
+        self.number
+    }
+
+    /// A copy that shares an equal vocabulary with others.
+    pub(super) fn with_vocabulary(&self, vocabulary: Arc<Vec<u64>>) -> OpenBlock {
+        OpenBlock { block: self.block.clone(), vocabulary, ..*self }
+    }
+
+    /// Whether text number `ordinal` goes on in the block behind it.
+    fn goes_on_behind(&self, ordinal: usize) -> bool {
+        self.goes_on && ordinal + 1 >= self.block.texts()
+    }
+}
+
+/// Reads of texts that come in about the order in which they lie: the block that was read last is kept, and many texts are
+/// in it.
+#[derive(Debug, Default)]
+pub struct TokenCursor {
+    /// The heap and the start of the block that is kept.
+    held: Option<(HeapReader, u64)>,
+    block: OpenBlock,
+    /// The heap of the run, and the number there, of the vocabulary that is kept.
+    known: Option<(HeapReader, u32)>,
+    words: Vec<u64>,
+    unpacker: Unpacker,
+    spread: Spread,
+    tokens: Vec<u64>,
 }
 
 impl RunCursor for TokenCursor {
     fn distance(&self, run: &RunReader, start: u64) -> Option<u64> {
         let (heap, at) = self.held.as_ref()?;
         let is_there = run.heap(TOKENS).is_some_and(|other| other.is(heap));
-        is_there.then(|| distance(start, *at..self.behind))
+        is_there.then(|| distance(start, *at..self.block.behind))
     }
 
     fn rest(&mut self) {
@@ -75,7 +103,37 @@ impl TokenCursor {
     /// [`Error::Io`] and [`Error::Damaged`].
     pub fn set(&mut self, run: &RunReader, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
         self.tokens(run, text)?;
-        shingles(&self.tokens, self.ngram, set);
+        self.derive(run, self.block.ngram, text, set)
+    }
+
+    /// The set of a text, which replaces what is in `set`, by a block that was kept elsewhere: the one that it starts in.
+    ///
+    /// # Errors
+    /// Those of [`TokenCursor::set`].
+    pub fn set_in(
+        &mut self,
+        block: &OpenBlock,
+        run: &RunReader,
+        text: &StoredText,
+        set: &mut Vec<u64>,
+    ) -> Result<()> {
+        let ordinal = text.ordinal as usize;
+        if block.goes_on_behind(ordinal) {
+            return self.set(run, text, set);
+        }
+        self.tokens.clear();
+        read_codes(block, run, ordinal, &mut self.tokens)?;
+        self.derive(run, block.ngram, text, set)
+    }
+
+    /// The block that starts at word `start`, if it is the one that was unpacked last.
+    pub fn block_at(&self, start: u64) -> Option<&OpenBlock> {
+        self.held.as_ref().is_some_and(|(_, held)| *held == start).then_some(&self.block)
+    }
+
+    /// The set of a text by its tokens.
+    fn derive(&mut self, run: &RunReader, ngram: usize, text: &StoredText, set: &mut Vec<u64>) -> Result<()> {
+        shingles(&self.tokens, ngram, set);
         self.spread.sort_distinct(set);
         if set.len() != text.size as usize {
             return Err(damaged(run, "a text has another set than its row says"));
@@ -93,14 +151,11 @@ impl TokenCursor {
         let (mut start, mut at) = (text.start, text.ordinal as usize);
         loop {
             self.turn_to(run, start)?;
-            let codes = self.block.codes(at);
-            let codes =
-                codes.ok_or_else(|| damaged(run, "a block of tokens has fewer texts than rows name"))?;
-            decode(codes, &self.vocabulary, &mut self.tokens).map_err(|what| damaged(run, what))?;
-            if !self.goes_on || at + 1 < self.block.texts() {
+            read_codes(&self.block, run, at, &mut self.tokens)?;
+            if !self.block.goes_on_behind(at) {
                 return Ok(&self.tokens);
             }
-            (start, at) = (self.behind, 0);
+            (start, at) = (self.block.behind, 0);
         }
     }
 
@@ -130,20 +185,29 @@ impl TokenCursor {
             heap.read(start + fetched, missing, &mut self.words)?;
         }
         let packed = bytes_of(&mut self.words[HEAD_WORDS..all], head.bytes.1 as usize);
-        self.block.unpack(head, packed).map_err(|what| damaged(run, what))?;
-        self.ngram = head.ngram as usize;
-        (self.behind, self.goes_on) = (start + all as u64, head.goes_on);
-        if self.ngram == 0 {
+        let block = &mut self.block;
+        block.block.unpack(&mut self.unpacker, head, packed).map_err(|what| damaged(run, what))?;
+        block.ngram = head.ngram as usize;
+        (block.behind, block.goes_on) = (start + all as u64, head.goes_on);
+        if block.ngram == 0 {
             return Err(damaged(run, "a block of tokens has shingles of no tokens"));
         }
         let known = |(of, number): &(HeapReader, u32)| *number == head.vocabulary && of.is(heap);
         if !self.known.as_ref().is_some_and(known) {
             self.known = None;
-            self.vocabulary = vocabulary(run, head.vocabulary)?;
+            block.vocabulary = vocabulary(run, head.vocabulary)?;
+            block.number = head.vocabulary;
             self.known = Some((heap.clone(), head.vocabulary));
         }
         Ok(())
     }
+}
+
+/// Adds the tokens of a text, as far as they are in a block.
+fn read_codes(block: &OpenBlock, run: &RunReader, ordinal: usize, tokens: &mut Vec<u64>) -> Result<()> {
+    let codes = block.block.codes(ordinal);
+    let codes = codes.ok_or_else(|| damaged(run, "a block of tokens has fewer texts than rows name"))?;
+    decode(codes, &block.vocabulary, tokens).map_err(|what| damaged(run, what))
 }
 
 /// Vocabulary `number` of a run.

@@ -9,11 +9,13 @@ mod block;
 mod codes;
 mod copied;
 mod cursor;
+mod kept_blocks;
 mod vocabulary;
 mod writer;
 
 pub(in crate::collection) use copied::{MovedBlocks, VocabularyBlocks};
 pub(in crate::collection) use cursor::TokenCursor;
+pub(in crate::collection) use kept_blocks::{BlockPlace, KeptBlocks};
 pub(in crate::collection) use writer::TokenWriter;
 
 #[cfg(test)]

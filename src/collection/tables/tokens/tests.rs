@@ -1,6 +1,5 @@
 //! Tokens beside those that were written.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
@@ -87,7 +86,7 @@ proptest! {
             prop_assert_eq!(tokens, &text(at)[0][..]);
             read.insert(at);
             let is_kept = |(run, stored): &&(RunReader, Vec<StoredText>)| {
-                cursors.any(|cursor| cursor.distance(run, stored[0].start) == Some(0))
+                cursors.all().iter().any(|cursor| cursor.distance(run, stored[0].start) == Some(0))
             };
             prop_assert_eq!(runs.iter().filter(is_kept).count(), read.len().min(MOST_CURSORS));
         }
@@ -107,7 +106,7 @@ proptest! {
                 let mut alone = TokenCursor::default();
                 alone.tokens(&run, &stored[at - 1]).expect("read");
                 let near = alone.distance(&run, start);
-                misses += usize::from(!cursors.any(|cursor| {
+                misses += usize::from(!cursors.all().iter().any(|cursor| {
                     cursor.distance(&run, start).is_some_and(|distance| Some(distance) <= near)
                 }));
             }
@@ -166,16 +165,12 @@ fn of_several_runs_one_long_text_is_held() {
         let (run, stored) = &runs[turn % runs.len()];
         let read = cursors.of(run, stored[1].start).tokens(run, &stored[1]).expect("read");
         assert_eq!(read, long);
-        let holding = Cell::new(0);
-        cursors.any(|cursor| {
-            holding.set(holding.get() + usize::from(cursor.held_tokens() > 0));
-            false
-        });
-        assert_eq!(holding.get(), 1);
-        assert!(cursors.any(|cursor| cursor.held_tokens() >= long.len()));
+        let holding = cursors.all().iter().filter(|cursor| cursor.held_tokens() > 0);
+        assert_eq!(holding.count(), 1);
+        assert!(cursors.all().iter().any(|cursor| cursor.held_tokens() >= long.len()));
     }
     cursors.rest();
-    assert!(!cursors.any(|cursor| cursor.held_tokens() > 0));
+    assert!(cursors.all().iter().all(|cursor| cursor.held_tokens() == 0));
 }
 
 /// One site after another, each with words of its own: no vocabulary may be stuck with those of the first.
