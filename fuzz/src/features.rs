@@ -66,8 +66,10 @@ fn signatures(shingles: &[u64], k: usize) {
     let ones: u64 = folded.iter().map(|word: &u64| u64::from(word.count_ones())).sum();
     let apart = a.iter().filter(|shingle| b.binary_search(shingle).is_err()).count() as u64;
     assert!(ones <= apart, "{ones} bits of {apart} members");
-    for most in [ones.saturating_sub(1), ones, apart] {
-        assert_eq!(may_differ_by(most, &of_a, &of_b), ones <= most, "{most} of {ones}");
-        assert_eq!(may_differ_by(most, &of_b, &of_a), ones <= most, "{most} of {ones}");
+    for simd in LEVELS.into_iter().chain([Simd::detect()]) {
+        for most in [ones.saturating_sub(1), ones, apart] {
+            assert_eq!(may_differ_by(simd, most, &of_a, &of_b), ones <= most, "{simd:?} {most} of {ones}");
+            assert_eq!(may_differ_by(simd, most, &of_b, &of_a), ones <= most, "{simd:?} {most} of {ones}");
+        }
     }
 }

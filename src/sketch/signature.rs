@@ -4,6 +4,8 @@
 //! Every member flips one bit. In the exclusive or of two signatures shared members cancel, so it has at most as
 //! many ones as the sets have members that are not shared.
 
+use crate::simd::Simd;
+
 /// Most words of a signature.
 const MOST: usize = 128;
 
@@ -31,22 +33,27 @@ pub fn sign(set: &[u64], out: &mut Vec<u64>) {
 /// Words that are counted between two looks at whether the sets may still be alike: a line of the processor's cache.
 const LINE: usize = 8;
 
-/// Whether two sets with these signatures may differ by at most so many members: false only if they differ by more.
-pub fn may_differ_by(most: u64, a: &[u64], b: &[u64]) -> bool {
+/// Whether two sets with these signatures, which [`sign`] made, may differ by at most so many members: false only if they differ by more.
+/// The signature of an empty set says nothing.
+pub fn may_differ_by(simd: Simd, most: u64, a: &[u64], b: &[u64]) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vpopcntdq") {
+        if simd == Simd::Avx512
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vpopcntdq")
+        {
             #[expect(unsafe_code, reason = "the only way to call a function compiled for AVX-512")]
             // SAFETY: the machine has both features the function is compiled for, as the line above just asked.
             return unsafe { within_avx512(most, short, long) };
         }
-        if is_x86_feature_detected!("popcnt") {
+        if simd >= Simd::Avx2 && is_x86_feature_detected!("popcnt") {
             #[expect(unsafe_code, reason = "the only way to call a function compiled for POPCNT")]
             // SAFETY: the machine has the feature the function is compiled for, as the line above just asked.
             return unsafe { within_popcnt(most, short, long) };
         }
     }
+    let _ = simd;
     within(most, short, long)
 }
 
@@ -64,7 +71,7 @@ fn within_popcnt(most: u64, short: &[u64], long: &[u64]) -> bool {
     within(most, short, long)
 }
 
-/// Whether no more than so many bits of two signatures differ. A longer one folds onto a shorter one: word numbers are the same bits of the
+/// Whether no more than so many bits of two signatures differ. Their lengths are powers of two: a longer one folds onto a shorter one: word numbers are the same bits of the
 /// member, fewer of them.
 #[inline(always)]
 fn within(most: u64, short: &[u64], long: &[u64]) -> bool {
@@ -102,7 +109,7 @@ mod tests {
             sign(&a.iter().map(spread).collect::<Vec<_>>(), &mut x);
             sign(&b.iter().map(spread).collect::<Vec<_>>(), &mut y);
             prop_assert_eq!(x.len(), signature_words(a.len()));
-            prop_assert!(may_differ_by(truth, &x, &y));
+            prop_assert!(may_differ_by(Simd::detect(), truth, &x, &y));
             prop_assert!(least_difference(&x, &y) <= truth);
         }
 
@@ -115,11 +122,10 @@ mod tests {
             let (a, b) = (&bits[..words(of_a)], &other[..words(of_b)]);
             let least = least_difference(a, b);
             let most = least.saturating_add_signed(more);
-            prop_assert_eq!(may_differ_by(most, a, b), least <= most);
-            prop_assert_eq!(may_differ_by(most, b, a), least <= most);
-            let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-            prop_assert_eq!(within(most, short, long), least <= most);
-            check_popcnt(most, short, long, least <= most);
+            for simd in [Simd::Scalar, Simd::Avx2, Simd::Avx512] {
+                prop_assert_eq!(may_differ_by(simd, most, a, b), least <= most, "{:?}", simd);
+                prop_assert_eq!(may_differ_by(simd, most, b, a), least <= most, "{:?}", simd);
+            }
         }
     }
 
@@ -133,16 +139,6 @@ mod tests {
         folded.iter().map(|word: &u64| u64::from(word.count_ones())).sum()
     }
 
-    /// Where there is AVX-512 nothing else comes to this level.
-    #[expect(unsafe_code, reason = "calls a level's code directly, where the machine has it")]
-    fn check_popcnt(most: u64, short: &[u64], long: &[u64], expected: bool) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") {
-            // SAFETY: the machine has the feature, as the line above just asked.
-            assert_eq!(unsafe { within_popcnt(most, short, long) }, expected);
-        }
-    }
-
     #[test]
     fn tells_sets_apart_that_share_little() {
         let set =
@@ -151,7 +147,7 @@ mod tests {
         sign(&set(0), &mut x);
         sign(&set(100), &mut y);
         sign(&set(0), &mut z);
-        assert!(!may_differ_by(90, &x, &y));
-        assert!(may_differ_by(0, &x, &z));
+        assert!(!may_differ_by(Simd::detect(), 90, &x, &y));
+        assert!(may_differ_by(Simd::detect(), 0, &x, &z));
     }
 }

@@ -187,7 +187,7 @@ impl Resembling {
                 let size = rule.posted(words);
                 let most = |needed| u64::from(size) + u64::from(stored) - 2 * needed;
                 let needed = rule.own().needed(size, stored);
-                if needed.is_none_or(|needed| !may_differ_by(most(needed), of_own, of_stored)) {
+                if needed.is_none_or(|needed| !may_differ_by(Simd::Scalar, most(needed), of_own, of_stored)) {
                     unlike.push(*pair);
                 }
             }

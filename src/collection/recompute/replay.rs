@@ -42,8 +42,8 @@ pub struct RecomputeRequest {
 }
 
 /// Of so many bytes of memory one may be taken by unpacked blocks.
-const KEPT_OF: u64 = 8;
-/// The place of a row that was moved to where it belongs.
+const KEPT_OF: u64 = 4;
+/// Where the row was that was moved to a place: nothing is left to be done there.
 const MOVED: u32 = u32::MAX;
 /// Documents read between two looks at whether to stop.
 const CHECKED: usize = 1024;
@@ -157,7 +157,7 @@ impl Replay {
 
     /// Bytes of memory that so many contents take with [`Replay::of_contents`].
     pub fn bytes_of(contents: usize) -> u64 {
-        let each = size_of::<ReplayRow>() + size_of::<ReplayText>() + 3 * size_of::<u64>();
+        let each = size_of::<ReplayRow>() + size_of::<ReplayText>() + 4 * size_of::<u64>();
         (contents * each) as u64
     }
 
@@ -245,6 +245,9 @@ impl Replay {
     /// Keeps what is unpacked of the tokens, in at most so many bytes, if the documents are in another order than these; how many
     /// bytes that takes.
     fn keep_blocks(&mut self, most: u64) -> u64 {
+        if most == 0 {
+            return 0;
+        }
         let places = self.places();
         let (none, all) = KeptBlocks::bytes_of(places.len());
         if places.is_empty() || none > most || !self.is_scattered(places.len()) {
@@ -265,8 +268,7 @@ impl Replay {
     /// Where the blocks of the texts are, ascending; none where sets are stored as they are.
     fn places(&self) -> Vec<BlockPlace> {
         let mut places: Vec<BlockPlace> = Vec::new();
-        let has_tokens = |text: &&ReplayText| self.tables.runs[text.run as usize].heap(TOKENS).is_some();
-        for text in self.texts.iter().filter(has_tokens) {
+        for text in self.texts.iter().filter(|text| self.has_tokens(text)) {
             if places.last() != Some(&(text.run, text.start)) {
                 places.push((text.run, text.start));
             }
@@ -276,10 +278,16 @@ impl Replay {
         places
     }
 
+    /// Whether a text is stored by its tokens.
+    fn has_tokens(&self, text: &ReplayText) -> bool {
+        self.tables.runs[text.run as usize].heap(TOKENS).is_some()
+    }
+
     /// Whether documents in their order would have each of so many blocks unpacked more than twice, where a cursor has some at hand.
     fn is_scattered(&self, blocks: usize) -> bool {
         let (mut unpacked, mut at_hand) = (0, VecDeque::with_capacity(MOST_PLACES + 1));
-        for text in self.documents.iter().filter_map(|row| self.text(row)) {
+        let texts = self.documents.iter().filter_map(|row| self.text(row));
+        for text in texts.filter(|text| self.has_tokens(text)) {
             let place = (text.run, text.start);
             if !at_hand.contains(&place) {
                 unpacked += 1;
@@ -335,6 +343,7 @@ impl Replay {
         for (at, pairs) in (0..).zip(of_content.chunk_by(|a, b| a >> 32 == b >> 32)) {
             pairs.iter().for_each(|pair| self.documents[*pair as u32 as usize].text = at);
         }
+        drop(of_content);
         self.texts = texts;
         if has_scopes(&self.tables) {
             self.salts = Some(salts(&self.tables, &contents)?);

@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::*;
 use crate::collection::tables::lookup::stored_documents;
 use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
@@ -104,12 +106,12 @@ fn some_documents_are_as_they_are_among_all() {
 
 /// Texts of several blocks, one of which goes through some; the ids are scattered or in the order of the texts.
 fn texts(scattered: bool) -> String {
-    let spread = |number: usize| number.wrapping_mul(0x9e37_79b1) as u32;
+    let random = |number: usize| xxh3_64(&(number as u64).to_le_bytes());
     let text = |at: usize| {
         let words = if at == 100 { sized(20_000, 60) } else { sized(60, 6) };
-        let word = |word: usize| format!("{:x} ", spread(at * 7 + word) % 5000);
+        let word = |word: usize| format!("{:x} ", random(at << 16 | word) % sized(5000, 5));
         let words: String = (0..words).map(word).collect();
-        let id = if scattered { format!("{:08x}", spread(at)) } else { format!("{at:08}") };
+        let id = if scattered { format!("{:016x}", random(at)) } else { format!("{at:016}") };
         format!("{{\"id\":\"{id}\",\"text\":\"{words}\"}}\n")
     };
     (0..sized(5000, 300)).map(text).collect()
@@ -142,10 +144,11 @@ fn sets_are_the_same_whatever_is_kept_of_the_blocks() {
     };
     let (expected, kept, blocks) = with_kept(0);
     assert!(kept == 0 && blocks > 2 * MOST_PLACES);
-    let (some, kept, _) = with_kept(KeptBlocks::bytes_of(blocks).0 + sized(200_000, 3000));
-    assert!(some == expected && kept > 0 && kept < blocks, "{kept} of {blocks}");
+    let (some, few, _) = with_kept(KeptBlocks::bytes_of(blocks).0 + sized(200_000, 3000));
+    assert!(some == expected && few > 0, "{few} of {blocks}");
+    // Not those of which only texts were read that go on behind.
     let (all, kept, _) = with_kept(u64::MAX);
-    assert!(all == expected && kept + 1 >= blocks, "{kept} of {blocks}");
+    assert!(all == expected && kept > few && kept > blocks / 2, "{kept} of {blocks}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl DocumentSets {
     pub fn needed_if_alike(&self, a: Outline<'_>, b: Outline<'_>) -> Option<u64> {
         let needed = self.needed_of((a.doc, a.size), (b.doc, b.size))?;
         let most = u64::from(a.size) + u64::from(b.size) - 2 * needed;
-        may_differ_by(most, a.signature, b.signature).then_some(needed)
+        may_differ_by(self.context.simd, most, a.signature, b.signature).then_some(needed)
     }
 
     /// How many members two documents must share to be accepted; `None` if no number is enough.

@@ -1,7 +1,8 @@
 //! Members of a hot group by the sizes of their sets.
 //!
 //! Where members of a hot group have much of their own, sizes and the places of the key in their sets tell most of them apart.
-//! Those of one size are passed over together where one is sought: looking at each pair would cost the square of their number.
+//! Those of one size are passed over together where one is sought: looking at each pair would cost the square of their number. Only the
+//! search for paths does look at each pair, within a part of a level that is as small that this takes less than putting sizes in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

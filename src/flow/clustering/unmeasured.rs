@@ -32,7 +32,7 @@ impl Unmeasured {
         rank: &[u32],
         workers: usize,
     ) -> Result<Unmeasured> {
-        // As many piles as there are workers.
+        // At most as many piles as there are workers.
         let ends = in_threads(candidates.iter(), |pile| {
             let mut ends = Vec::with_capacity(pile.len());
             pile.each_slice(|some| {

@@ -126,7 +126,7 @@ impl TokenCursor {
         self.derive(run, block.ngram, text, set)
     }
 
-    /// The block that starts at word `start`, if it is the one that was unpacked last.
+    /// The block that starts at word `start` of the run that was read last, if it is the one that was unpacked last.
     pub fn block_at(&self, start: u64) -> Option<&OpenBlock> {
         self.held.as_ref().is_some_and(|(_, held)| *held == start).then_some(&self.block)
     }
