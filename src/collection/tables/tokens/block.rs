@@ -61,12 +61,12 @@ impl BlockHead {
 
 /// What unpacks blocks, one after the other.
 #[derive(Default)]
-pub(super) struct Unpacker(Option<Decompressor<'static>>);
+pub(super) struct BlockUnpacker(Option<Decompressor<'static>>);
 
 /// The decompressor has no form of its own.
-impl fmt::Debug for Unpacker {
+impl fmt::Debug for BlockUnpacker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unpacker").finish_non_exhaustive()
+        f.debug_struct("BlockUnpacker").finish_non_exhaustive()
     }
 }
 
@@ -85,7 +85,7 @@ impl UnpackedBlock {
     /// What is wrong with it.
     pub(super) fn unpack(
         &mut self,
-        Unpacker(decompressor): &mut Unpacker,
+        BlockUnpacker(decompressor): &mut BlockUnpacker,
         head: BlockHead,
         packed: &[u8],
     ) -> Result<(), String> {

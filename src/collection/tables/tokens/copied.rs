@@ -1,6 +1,6 @@
 //! Blocks copied from run to run as they lie, with the vocabulary that they are written in.
 
-use super::block::{BlockHead, HEAD_WORDS, MOST_BLOCK_BYTES, UnpackedBlock, Unpacker};
+use super::block::{BlockHead, BlockUnpacker, HEAD_WORDS, MOST_BLOCK_BYTES, UnpackedBlock};
 use super::vocabulary::MOST_TOKENS;
 use super::writer::TokenWriter;
 use crate::collection::HeapReader;
@@ -136,7 +136,7 @@ impl TokenWriter {
             gone,
             goes_on: false,
             block: UnpackedBlock::default(),
-            unpacker: Unpacker::default(),
+            unpacker: BlockUnpacker::default(),
         };
         while start < blocks.end {
             progress.check()?;
@@ -173,7 +173,7 @@ struct Thinning<'a> {
     /// Whether the first text of the next block is the rest of one that is gone.
     goes_on: bool,
     block: UnpackedBlock,
-    unpacker: Unpacker,
+    unpacker: BlockUnpacker,
 }
 
 impl<'a> Thinning<'a> {

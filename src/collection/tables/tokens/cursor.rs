@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::block::{BlockHead, HEAD_WORDS, UnpackedBlock, Unpacker};
+use super::block::{BlockHead, BlockUnpacker, HEAD_WORDS, UnpackedBlock};
 use super::codes::decode;
 use super::vocabulary::MOST_TOKENS;
 use crate::collection::HeapReader;
@@ -71,7 +71,7 @@ pub struct TokenCursor {
     /// The heap of the run, and the number there, of the vocabulary that is kept.
     known: Option<(HeapReader, u32)>,
     words: Vec<u64>,
-    unpacker: Unpacker,
+    unpacker: BlockUnpacker,
     spread: Spread,
     tokens: Vec<u64>,
 }
