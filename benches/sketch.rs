@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use alike::simd::Simd;
-use alike::sketch::{Permutations, Rarity, Spread, least_difference, shingles, sign};
+use alike::sketch::{Permutations, Rarity, Spread, may_differ_by, shingles, sign};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Token hashes of a text of `count` tokens from a vocabulary in which a few words are most of the text.
@@ -47,8 +47,8 @@ fn sketch(c: &mut Criterion) {
                 sign(black_box(&list), &mut signature);
             });
         });
-        group.bench_function("least_difference", |b| {
-            b.iter(|| least_difference(black_box(&signature), &signature));
+        group.bench_function("may_differ_by", |b| {
+            b.iter(|| may_differ_by(Simd::detect(), 0, black_box(&signature), &signature));
         });
         for simd in [Simd::Scalar, Simd::detect()] {
             let mut family = Permutations::new(84, simd);
