@@ -672,6 +672,7 @@
 //! - `collection/recompute/mod.rs` - stored documents run through the dataflow once more
 //! - `collection/recompute/related.rs` - texts of documents read again, and pairs related word by word
 //! - `collection/recompute/replay.rs` - stored documents for a run that takes them in again
+//! - `collection/recompute/request.rs` - what is asked of that run
 //! - `collection/recompute/protected.rs` - stored documents that are protected, in the place of inputs of a run
 //! - `collection/recompute/leave_out.rs` - which records of a load resemble protected documents, found before it
 //! - `collection/recompute/overrides.rs` - what may be asked in place of the collection's own configuration

@@ -5,3 +5,4 @@ pub(in crate::collection) mod overrides;
 pub(in crate::collection) mod protected;
 pub(in crate::collection) mod related;
 pub(in crate::collection) mod replay;
+pub(in crate::collection) mod request;

@@ -1,17 +1,12 @@
 //! Stored documents for a run that takes them in again, with no text read: the same dataflow as for files.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use crate::collection::HeapCursor;
-use crate::collection::commit::manifest::Manifest;
 use crate::collection::commit::snapshot::Snapshot;
-use crate::collection::distributed::scattered::follower_storage;
-use crate::collection::recompute::overrides::{QueryOverrides, overridden};
 use crate::collection::run::schema::{DOCUMENTS, TEXTS, TOKENS};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
-use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::member::Member;
 use crate::collection::tables::rows::StoredText;
 use crate::collection::tables::run_cursors::MOST_PLACES;
@@ -20,26 +15,11 @@ use crate::collection::tables::sources::{SourceEntry, sources};
 use crate::collection::tables::tokens::{BlockPlace, KeptBlocks};
 use crate::document::{Doc, NO_DOC, Position};
 use crate::error::{Error, Result};
-use crate::flow::{self, Outcome, Replayed, ReplayedSets, Request, run};
+use crate::flow::{self, Replayed, ReplayedSets};
 use crate::limits::{BASE_MEMORY, LEAST_MEMORY, WORKER_MEMORY};
-use crate::method::FrozenTables;
-use crate::peers::Peers;
 use crate::progress::Progress;
-use crate::resources::Resources;
 use crate::sketch::spread;
 use crate::sketcher::Digest;
-use crate::storage::Storage;
-
-/// Looking again at the documents of a collection: what is asked, and with what.
-#[derive(Clone)]
-pub struct RecomputeRequest {
-    /// What differs from the collection's configuration.
-    pub overrides: QueryOverrides,
-    /// Whether every accepted pair is wanted.
-    pub pairs: bool,
-    /// What may be used, what is held of the documents included, and the processes that look again at the same commit.
-    pub resources: Resources,
-}
 
 /// Of so many bytes of memory one may be taken by unpacked blocks.
 const KEPT_OF: u64 = 4;
@@ -109,6 +89,11 @@ struct ReplayText {
 }
 
 impl Replay {
+    /// Bytes of memory that a document takes beside its id.
+    pub(super) const EACH_DOCUMENT: u64 = size_of::<ReplayRow>() as u64;
+    /// Bytes of memory that a text takes where all documents are compared.
+    pub(super) const EACH_TEXT: u64 = size_of::<ReplayText>() as u64;
+
     /// All live documents of a commit, for a run with a configuration that [`crate::collection::overridden`] gave.
     ///
     /// # Errors
@@ -231,7 +216,7 @@ impl Replay {
     }
 
     /// The same documents, to be met by documents of other origin: equal texts are then known by their digests.
-    fn with_digests(mut self) -> Result<Replay> {
+    pub(super) fn with_digests(mut self) -> Result<Replay> {
         let contents: Vec<u64> = self.texts.iter().map(|text| u64::from(text.content)).collect();
         let mut digests = vec![0; contents.len()];
         self.tables.newest(TEXTS, &contents, &mut |at, _, row| {
@@ -259,7 +244,7 @@ impl Replay {
     }
 
     /// The same within a part of the memory that is left; what is left then.
-    fn keep_blocks_within(&mut self, memory: Option<u64>, workers: usize) -> Option<u64> {
+    pub(super) fn keep_blocks_within(&mut self, memory: Option<u64>, workers: usize) -> Option<u64> {
         let most = memory.map_or(u64::MAX, |memory| memory.saturating_sub(least(workers)) / KEPT_OF);
         let taken = self.keep_blocks(most);
         memory.map(|memory| memory - taken)
@@ -450,103 +435,6 @@ impl Drop for ReplaySets<'_> {
         self.replay.cursors.give_back(std::mem::take(&mut self.cursor));
     }
 }
-
-impl Snapshot {
-    /// The live documents, to hold others against in a run with these resources, of whose memory they take a part.
-    ///
-    /// # Errors
-    /// [`Error::Unreachable`] if processes keep parts of the collection to themselves; [`Error::Limit`] if the documents do not fit in
-    /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
-    pub fn protected(
-        &self,
-        resources: &mut Resources,
-        progress: &Progress,
-    ) -> Result<Arc<dyn flow::ReplayedDocuments>> {
-        self.check_within_reach()?;
-        let each = (size_of::<ReplayRow>() + size_of::<ReplayText>() + size_of::<Digest>()) as u64;
-        left(
-            resources.memory,
-            self.manifest().counts.documents.saturating_mul(each),
-            resources.workers,
-            DOCUMENTS_HELD,
-        )?;
-        let mut replay = Replay::of(self, progress)?.with_digests()?;
-        resources.memory = left(resources.memory, replay.held(), resources.workers, DOCUMENTS_HELD)?;
-        resources.memory = replay.keep_blocks_within(resources.memory, resources.workers);
-        Ok(Arc::new(replay))
-    }
-
-    /// The tables that the collection was created with; `None` if nothing was ever loaded into it.
-    ///
-    /// # Errors
-    /// [`Error::Io`] and [`Error::Damaged`].
-    pub fn frozen_tables(&self) -> Result<Option<Arc<FrozenTables>>> {
-        frozen(&self.tables())
-    }
-
-    /// Finds the near-duplicates among the live documents anew, by their stored sets: what [`run`] finds on files that
-    /// have the same documents in document order. Nothing is stored.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if the choice cannot be made ([`crate::collection::overridden`]); [`Error::Limit`] if the documents do not fit in
-    /// memory; [`Error::Interrupted`]; [`Error::Io`] and [`Error::Damaged`].
-    pub fn recompute(&self, asked: RecomputeRequest, progress: Arc<Progress>) -> Result<Outcome> {
-        self.recompute_with_origins(asked, progress).map(|(outcome, _)| outcome)
-    }
-
-    /// The same, and the documents: the offset of a document's position in the outcome is its number among them.
-    ///
-    /// # Errors
-    /// Those of [`Snapshot::recompute`].
-    pub fn recompute_with_origins(
-        &self,
-        asked: RecomputeRequest,
-        progress: Arc<Progress>,
-    ) -> Result<(Outcome, Arc<Replay>)> {
-        if let Some(peers) = &asked.resources.peers {
-            peers.broadcast(self.manifest())?;
-        }
-        let (request, replay) = self.request(asked, &progress)?;
-        Ok((run(request, progress)?, replay))
-    }
-
-    /// Takes part where process 0 looks [`Snapshot::recompute`] at the collection in `storage`, asking the same.
-    ///
-    /// # Errors
-    /// Those of [`Snapshot::recompute`]; [`Error::Lost`] and [`Error::GaveUp`] if another process has ended.
-    pub fn follow_recompute(
-        storage: &dyn Fn() -> Result<Arc<dyn Storage>>,
-        asked: RecomputeRequest,
-        peers: &Arc<Peers>,
-        progress: Arc<Progress>,
-    ) -> Result<()> {
-        let manifest: Manifest = peers.receive()?;
-        let snapshot = Snapshot::ahead_of(&follower_storage(manifest.collection, peers, storage)?, manifest)?;
-        let (request, _) = snapshot.request(asked, &progress)?;
-        flow::assist(request, progress).map(drop)
-    }
-
-    /// What is asked of the dataflow, and the documents.
-    fn request(&self, asked: RecomputeRequest, progress: &Arc<Progress>) -> Result<(Request, Arc<Replay>)> {
-        let config = overridden(&self.manifest().config, &asked.overrides)?;
-        let rows = self.manifest().counts.documents.saturating_mul(size_of::<ReplayRow>() as u64);
-        left(asked.resources.memory, rows, asked.resources.workers, DOCUMENTS_HELD)?;
-        let mut replay = Replay::of(self, progress)?;
-        let memory = left(asked.resources.memory, replay.held(), asked.resources.workers, DOCUMENTS_HELD)?;
-        let memory = replay.keep_blocks_within(memory, asked.resources.workers);
-        let replay = Arc::new(replay);
-        let request = Request {
-            pairs: asked.pairs,
-            frozen_tables: frozen(&self.tables())?,
-            replays: vec![(0, Arc::clone(&replay) as Arc<dyn flow::ReplayedDocuments>)],
-            ..Request::new(Vec::new(), config, Resources { memory, ..asked.resources })
-        };
-        Ok((request, replay))
-    }
-}
-
-/// What is held of stored documents, as people are told.
-const DOCUMENTS_HELD: &str = "the documents";
 
 /// The least memory that a run of so many workers has.
 fn least(workers: usize) -> u64 {

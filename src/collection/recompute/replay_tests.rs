@@ -5,7 +5,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 use crate::collection::tables::lookup::stored_documents;
-use crate::collection::{Batch, QueryOverrides, Snapshot, Writer, prepare};
+use crate::collection::{Batch, QueryOverrides, RecomputeRequest, Snapshot, Writer, prepare};
 use crate::config::Config;
 use crate::flow::{Components, ReplayedDocuments as _, id_digest};
 use crate::limits::sized;
