@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use alike::collection::{Compaction, Snapshot};
 use alike::config::{Clustering, Config, JoinMeasure, Method};
 use serde_json::Value;
 
@@ -13,28 +14,48 @@ use crate::support::history::{Bench, Load, Op, config, within};
 use crate::support::output::{jsonl, label};
 use crate::support::program::Dir;
 use crate::support::texts::{Random, line, pages, words};
+use crate::support::upkeep::{findings, squeeze};
 
-/// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them.
+/// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them. A full compaction between these makes their keys
+/// anew.
 fn follow(config: Config, check: impl Fn(&Bench, &str)) {
+    follow_loads(&config, false, &check);
+    follow_loads(&config, true, &check);
+}
+
+fn follow_loads(config: &Config, compacts: bool, check: &impl Fn(&Bench, &str)) {
     let mut random = Random(5);
     let ordinary: Vec<String> = (0..300)
         .map(|_| (0..60).map(|_| format!("o{}", random.below(4000))).collect::<Vec<_>>().join(" "))
         .collect();
     let texts = [ordinary, pages(3)].concat();
-    let mut bench = Bench::new(config);
+    let mut bench = Bench::new(config.clone());
     let mut load = |ops: Vec<Op>, workers: usize, what: &str| {
         bench.load(&Load { ops, workers, files: 2, epoch_bytes: None });
         check(&bench, what);
+        if compacts {
+            squeeze(&bench.storage, Compaction::Full).expect("compacted");
+            check(&bench, &format!("{what}, and compacted"));
+            assert_eq!(findings(&bench.storage).expect("read"), [], "{what}");
+        }
+        rarity(&bench)
     };
     let upserts = |ids: std::ops::Range<usize>| ids.map(|id| Op::Upsert(id, texts[id].clone())).collect();
-    load(upserts(0..300), 1, "ordinary texts");
+    let of_ordinary = load(upserts(0..300), 1, "ordinary texts");
     load(upserts(300..1000), 2, "a site and some of the next");
     load(upserts(1000..1008), 1, "a few pages of a stored site");
-    load(upserts(1008..texts.len()), 3, "the rest");
+    let of_all = load(upserts(1008..texts.len()), 3, "the rest");
+    assert_eq!(of_all != of_ordinary, compacts, "only a full compaction makes another table");
     let gone = (300..texts.len()).step_by(13).map(Op::Delete);
     let moved = (301..texts.len()).step_by(29).map(|id| Op::Upsert(id, texts[id + 7 - id % 2 * 14].clone()));
     load(gone.chain(moved).collect(), 2, "pages deleted and replaced");
     load(upserts(300..texts.len()), 1, "all pages again");
+}
+
+/// The rarity table of a collection.
+fn rarity(bench: &Bench) -> Vec<u8> {
+    let snapshot = Snapshot::open(&bench.storage).expect("opened");
+    snapshot.frozen_tables().expect("read").expect("a table").rarity.to_bytes()
 }
 
 fn join() -> Config {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::{ColumnChunkMetaData, RowGroupMetaData};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use rustix::process::Signal;
 
 use crate::support::columns::{Columns, Made};
@@ -207,6 +209,34 @@ fn of_columns_only_those_that_are_wanted_are_fetched() {
     // The column that is not wanted is as large as that of the texts.
     let fetched: usize = server.asked().iter().map(|asked| asked.bytes).sum();
     assert!(fetched * 10 < file.len() * 9, "{fetched} of {}", file.len());
+}
+
+#[test]
+fn columns_that_stand_together_are_fetched_together() {
+    // Ids stand right before the texts, and behind these what is not wanted and is larger.
+    let row = |row: serde_json::Value| {
+        let text = row["text"].as_str().unwrap().to_owned();
+        let tags = Some(vec![Some(text.chars().rev().collect())]);
+        Columns { id: label(&row["id"]), text: Some(text), tags, ..Columns::default() }
+    };
+    let rows: Vec<Columns> = jsonl(much(8 << 20).as_bytes()).into_iter().map(row).collect();
+    let file = Made::plain(&[rows.len().div_ceil(6)]).packed(Compression::UNCOMPRESSED).file(&rows);
+    let sizes = BTreeMap::from([("bucket/data/a.parquet".to_owned(), file.len())]);
+    let (dir, server) = both(&[("data/a.parquet", file)]);
+    let footer = SerializedFileReader::new(fs::File::open(dir.join("data/a.parquet")).unwrap()).unwrap();
+    let is_wanted = |chunk: &&ColumnChunkMetaData| ["id", "text"].contains(&&*chunk.column_path().string());
+    let chunks = footer.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let wanted = chunks.filter(is_wanted).map(|chunk| chunk.compressed_size() as usize).sum::<usize>();
+    assert!(wanted > 4 << 20, "{wanted} bytes are a few row groups of a MiB");
+    for workers in [1, 2] {
+        server.forget();
+        let line = format!("dedup s3://bucket/data/a.parquet --method exact --dry-run -w {workers}");
+        run(&dir, &server, &line).ok();
+        let fetched = asked_in_large_pieces(&server, &sizes);
+        // Beginning and end are looked at beside it.
+        let most = wanted * 105 / 100 + 2 * LEAST;
+        assert!(fetched >= wanted && fetched <= most, "{fetched} of {wanted} with {workers} workers");
+    }
 }
 
 #[test]

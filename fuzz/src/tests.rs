@@ -184,6 +184,12 @@ fn columns_hold() {
     }
 }
 
+/// A collection read a page without the mark that said its characters.
+#[test]
+fn a_page_whose_mark_says_its_characters_is_stored_with_it() {
+    html(include_bytes!("../found/html-mark-before-no-utf-8"));
+}
+
 /// Whoever passed over a page went by another number than who read it.
 #[test]
 fn pages_of_fewer_rows_than_values_hold() {

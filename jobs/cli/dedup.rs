@@ -54,7 +54,7 @@ pub(crate) struct OutputFormArgs {
     /// Divide files of records into parts of about this size on disk: --to jsonl.zst --shard-size 512MB
     ///
     /// A part ends behind the record that fills it, and NAME-00001.jsonl.zst is the first. Rows of CSV have the header in
-    /// each part. Crawls, archives, dumps of wikis, Parquet and Arrow can only be divided in another form.
+    /// each part, and Parquet its schema. Crawls, archives, dumps of wikis and Arrow can only be divided in another form.
     #[arg(long, value_name = "SIZE", hide_short_help = true, help_heading = "Output")]
     pub(crate) shard_size: Option<String>,
 }

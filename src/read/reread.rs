@@ -114,8 +114,9 @@ pub fn stored_record<T>(
     let follows_mark = codec.boundaries().is_none_or(|boundaries| boundaries.follows_mark());
     let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
     let mut parser = codec.parser(utf8(header)?, fields)?;
-    // Behind a header it is a part of the record.
-    let mark = if header.is_empty() && follows_mark { BOM } else { b"" };
+    // Behind a header it is a part of the record, and where it says what the character set is.
+    let is_none = header.is_empty() && follows_mark && !parser.takes_mark();
+    let mark = if is_none { BOM } else { b"" };
     parser.record(Position::new(0, 0), 1, raw.strip_prefix(mark).unwrap_or(raw)).map(|record| take(&record))
 }
 

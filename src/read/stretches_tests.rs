@@ -160,6 +160,15 @@ fn a_byte_order_mark_in_a_table_is_a_part_of_its_row() {
 }
 
 #[test]
+fn a_byte_order_mark_says_the_characters_of_a_page_that_is_stored() {
+    let fields = Fields::of(&Input::default()).expect("paths");
+    let page = b"\xef\xbb\xbf<p>na\xefve caf\xe9";
+    let (text, _) = record_text(Format::Html, page, &fields).expect("a record");
+    assert_eq!(text, "na\u{fffd}ve caf\u{fffd}");
+    assert_eq!(read("html", page, u64::MAX, 100), [(0, text)]);
+}
+
+#[test]
 fn a_row_is_as_long_wherever_blocks_end() {
     let spaces = " ".repeat(300);
     for before in [0, super::BLOCK - 200] {

@@ -251,6 +251,7 @@ impl ObjectReader {
             return 0..HEAD;
         }
         // A rest that is smaller than the least goes with what is before it.
+        let last = self.state.blocks.before(at + 1..last);
         let rest = last.saturating_sub(at + self.step);
         let mut end = if rest < LEAST { last } else { at + self.step };
         // Where what is fetched is kept, others find there what is behind a short range: columns lie one behind the other.
@@ -262,8 +263,19 @@ impl ObjectReader {
         if self.jumped && end == self.state.bytes && end - at < LEAST {
             start = end.saturating_sub(LEAST);
             start = self.state.blocks.at(start).unwrap_or(start);
+        } else if let Some(announced) = self.shortly_before(at) {
+            start = announced;
         }
         start..self.state.blocks.before(at + 1..end)
+    }
+
+    /// Where that begins which was announced, if the first that is read of it is shortly behind, and nobody has what is between: others
+    /// will find it in the spool.
+    fn shortly_before(&self, at: u64) -> Option<u64> {
+        let (start, blocks) = (self.expected.start, &self.state.blocks);
+        let is_short = self.jumped && start < at && at - start < LEAST;
+        let is_missing = || blocks.at(start).or_else(|| blocks.coming(start)).is_none();
+        (is_short && blocks.is_some() && is_missing() && blocks.before(start + 1..at) == at).then_some(start)
     }
 }
 

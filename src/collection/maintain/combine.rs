@@ -4,9 +4,12 @@
 //! they begin, and to remember where each begins would be memory for each row. Instead the table is read twice: once
 //! to copy the values in the order of the rows, once to write the rows, whose starts then follow from the lengths.
 
+use std::path::Path;
+
 use crate::collection::maintain::copied_tokens::CopiedTokens;
 use crate::collection::maintain::live::Live;
 use crate::collection::maintain::merged_rows::{MergedRow, MergedRows, Range, ReadValue, Stays};
+use crate::collection::maintain::new_keys::NewKeys;
 use crate::collection::run::schema::{
     CLUSTERS, COMPONENTS, CONTENTS, DEAD, DIGESTS, DOCUMENTS, LABELS, LEXICON, LINKS, MEMBERS, PARITIES,
     POSTINGS, RARITY, RECORDS, SCOPES, SEEN, SETS, SIGNATURES, SOURCES, TEXTS, Table,
@@ -14,6 +17,7 @@ use crate::collection::run::schema::{
 use crate::collection::run::writer::{RunSummary, RunWriter};
 use crate::collection::tables::Tables;
 use crate::collection::tables::document::Document;
+use crate::collection::tables::frozen::packed_rarity;
 use crate::collection::tables::postings::size_and_content;
 use crate::collection::tables::records::blocks::{RecordBlocks, RecordCursor};
 use crate::collection::tables::rows::{
@@ -33,7 +37,7 @@ use crate::progress::Progress;
 const PLAIN: [(Table, Stays); 10] = [
     (CONTENTS, |row, live| live.contents.has(StoredContent::of_row(row).content)),
     (DIGESTS, |row, live| live.contents.has(StoredDigest::of_row(row).content)),
-    (POSTINGS, |row, live| live.contents.has(u64::from(size_and_content(row).1))),
+    (POSTINGS, posting_stays),
     (MEMBERS, |row, live| {
         let member = StoredMember::of_row(row);
         live.contents.has(member.content) && (member.is || live.shadows_others)
@@ -108,12 +112,17 @@ fn record_stays(row: &[u64], live: &Live) -> bool {
     live.versions.has(StoredRecord::of_row(row).version)
 }
 
+fn posting_stays(row: &[u64], live: &Live) -> bool {
+    live.contents.has(u64::from(size_and_content(row).1))
+}
+
 fn text_stays(row: &[u64], live: &Live) -> bool {
     live.contents.has(StoredText::of_row(row).content)
 }
 
 /// Writes the runs of `tables`, neighbours, into `run`, of a collection of this configuration: of each key of a range the newest row. `live` is given if no older
-/// run is left: then nothing has to be shadowed any more, and all that is gone is left out.
+/// run is left: then nothing has to be shadowed any more, and all that is gone is left out. If these are all runs of the collection, a folder for
+/// spill files may be given: then keys are made anew where too many are common.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
@@ -122,11 +131,18 @@ pub fn combine(
     config: &Config,
     (tables, range): (&Tables, Range),
     live: Option<&Live>,
+    spills: Option<&Path>,
     progress: &Progress,
 ) -> Result<RunSummary> {
-    let mut combining = Combining { run, rows: MergedRows { tables, range, live, only: None, progress } };
+    let rows = MergedRows { tables, range, live, only: None, progress };
+    let new_keys = spills.map(|_| NewKeys::where_common(rows, config, (posting_stays, text_stays)));
+    let new_keys = new_keys.transpose()?.flatten();
+    let mut combining = Combining { run, rows };
     for kind in [RARITY, LEXICON].into_iter().filter(|_| range.is_first()) {
-        if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
+        if let Some(new_keys) = new_keys.as_ref().filter(|_| kind == RARITY) {
+            combining.run.heap(kind)?;
+            combining.run.push(&packed_rarity(new_keys.rarity())?)?;
+        } else if let Some(table) = tables.runs.iter().find_map(|run| run.heap(kind)) {
             combining.run.heap(kind)?;
             combining.copy_whole(table)?;
         }
@@ -141,7 +157,10 @@ pub fn combine(
     }
     for of in PLAIN {
         combining.run.rows(of.0.kind, of.0.shape)?;
-        combining.each(of, &mut |run, row| run.push(row))?;
+        match new_keys.as_ref().zip(spills).filter(|_| of.0.kind == POSTINGS.kind) {
+            Some((new_keys, folder)) => new_keys.write(&mut combining.run, range, folder)?,
+            None => combining.each(of, &mut |run, row| run.push(row))?,
+        }
     }
     combining.run.finish()
 }

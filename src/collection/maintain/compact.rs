@@ -5,6 +5,7 @@
 //! for them to shadow, and all rows of dead contents, because contents get new numbers and never come back. Any other
 //! merge leaves out only what it finds shadowed: a row that says that something is gone may shadow one in an older run.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::collection::RunSummary;
@@ -136,7 +137,10 @@ fn merge_ranges(
     for &(from, to) in plan {
         let part = Tables { runs: all.runs[from..to].to_vec() };
         let (id, run) = writer.begin_run(next)?;
-        let summary = combine(run, &next.config, (&part, Range::ALL), live.filter(|_| from == 0), progress)?;
+        let live = live.filter(|_| from == 0);
+        // No trace is left where all runs become one.
+        let folder = live.filter(|live| live.leaves_no_trace).map(|_| spill_folder(&**writer.storage()));
+        let summary = combine(run, &next.config, (&part, Range::ALL), live, folder.as_deref(), progress)?;
         let entry = RunEntry::of(&**writer.storage(), id, None, summary.by_name())?;
         next.runs.splice(from..to, [entry]);
     }
@@ -159,6 +163,12 @@ fn merge_local_runs(
     // Only what follows a load is not of all runs.
     merging.stands = how != Compaction::Full;
     lead_merging(writer, writer.snapshot(), next, merging, peers, progress).map(|()| true)
+}
+
+/// Where what has no room in memory is written: on the disk that the runs are on.
+fn spill_folder(storage: &dyn Storage) -> PathBuf {
+    let path = storage.path(&Name::Manifest(0).to_string());
+    path.parent().map(Path::to_path_buf).unwrap_or_default()
 }
 
 /// Has all processes merge, and names in `next` what the runs have become.
@@ -231,7 +241,8 @@ fn merge_range(
     let mut runs = begin_runs(storage, manifest.collection, &[id], None)?;
     let range = Range::of(manifest, process, parts);
     let run = runs.pop().expect("a run that was begun");
-    let summary = combine(run, &manifest.config, (&tables, range), Some(&live), progress)?;
+    let folder = spill_folder(storage);
+    let summary = combine(run, &manifest.config, (&tables, range), Some(&live), Some(&folder), progress)?;
     sync_names(storage)?;
     collect_summaries(peers, &vec![(id, summary)])
 }

@@ -88,7 +88,7 @@ impl MergePlan {
             let tables = Tables { runs: group.runs.iter().map(run).collect::<Result<_>>()? };
             let keeper = Keeper::of(process, self.job);
             for run in begin_runs(storage, self.manifest.collection, &[group.id], keeper)? {
-                done.push((group.id, combine(run, config, (&tables, Range::ALL), live, progress)?));
+                done.push((group.id, combine(run, config, (&tables, Range::ALL), live, None, progress)?));
             }
         }
         sync_names(storage)?;

@@ -63,6 +63,12 @@ impl Range {
         self.part == 0
     }
 
+    /// Where its rows of postings begin, and where those of the next range do, if there is one.
+    pub fn of_postings(&self) -> (u64, Option<u64>) {
+        let start = |part| self.start(POSTINGS, part);
+        (start(self.part).unwrap_or_default(), start(self.part + 1))
+    }
+
     fn scan(&self, tables: &Tables, table: Table) -> Merge {
         let (from, to) = (self.start(table, self.part), self.start(table, self.part + 1));
         tables.scan_between(table, from.as_slice(), to.as_ref().map(std::slice::from_ref))

@@ -9,6 +9,7 @@ pub(in crate::collection) mod live;
 pub(in crate::collection) mod local_runs;
 pub(in crate::collection) mod merge_plan;
 pub(in crate::collection) mod merged_rows;
+mod new_keys;
 pub(in crate::collection) mod restored_clusters;
 pub(in crate::collection) mod rollback;
 pub(in crate::collection) mod tiers;

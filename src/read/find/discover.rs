@@ -261,7 +261,7 @@ impl Search<'_> {
                 format!("no documents in {} of the folder; {name} is {why}", counted(files, "file"))
             }
             (files, None) => format!(
-                "no documents in {} of the folder (these have them: .jsonl, .json, .csv, .tsv, .txt, .md)",
+                "no documents in {} of the folder: none is of a format that is read, or is called a text (.txt, .md)",
                 counted(files, "file")
             ),
         };

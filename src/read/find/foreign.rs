@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use crate::read::format::Compression;
-use crate::read::head::{FileHead, begins_arrow_stream, behind_prolog};
+use crate::read::head::{FileHead, begins_arrow_stream, behind_prolog, has_too_many_zeros};
 use crate::read::payload::PackageKind;
 
 /// A format that is not read.
@@ -15,6 +15,8 @@ pub(in crate::read) struct Foreign {
 }
 
 const UNPACK: &str = "decompress it, or pack it as gzip or zstd";
+/// As a file is read again that was packed twice.
+const UNPACK_ONCE: &str = "decompress it once; what comes of it is read as it is";
 const EXTRACT: &str = "extract its text first";
 const CONVERT: &str = "convert it to JSON Lines or CSV";
 const UNZIP: &str = "unpack it, and name its folder";
@@ -46,17 +48,17 @@ const ARROW_INSTEAD: &str =
 const ARROW_FILE: Foreign = Foreign { magic: ARROW, name: "Arrow", instead: ARROW_INSTEAD };
 
 /// A file of bzip2 in another.
-const BZIP2: Foreign = Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK };
+const BZIP2: Foreign = Foreign { magic: b"BZh", name: "bzip2 within another", instead: UNPACK_ONCE };
 
 /// All that are known, by their first bytes; some of these may be text.
 static KNOWN: &[Foreign] = &[
     Foreign { magic: b"\x1f\x9d", name: "compress", instead: UNPACK },
     Foreign { magic: b"\x5d\0\0", name: "LZMA of the form before xz", instead: UNPACK },
     Foreign { magic: b"\x02\x21\x4c\x18", name: "LZ4 of the legacy form", instead: UNPACK },
-    Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK },
-    Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK },
-    Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK },
-    Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK },
+    Foreign { magic: b"\x04\x22\x4d\x18", name: "LZ4 within another", instead: UNPACK_ONCE },
+    Foreign { magic: b"\x1f\x8b", name: "gzip within another", instead: UNPACK_ONCE },
+    Foreign { magic: b"\x28\xb5\x2f\xfd", name: "zstd within another", instead: UNPACK_ONCE },
+    Foreign { magic: b"\xfd7zXZ\0", name: "xz within another", instead: UNPACK_ONCE },
     Foreign { magic: b"PK\x03\x04", name: ZIP, instead: UNZIP },
     Foreign { magic: b"PK\x05\x06", name: ZIP, instead: UNZIP },
     Foreign { magic: b"7z\xbc\xaf\x27\x1c", name: "7z", instead: UNZIP },
@@ -252,11 +254,10 @@ impl Foreign {
     }
 }
 
-/// Whether it has zero bytes, and no mark that says why: one, or of what is called a text a quarter.
+/// Whether it has zero bytes, and no mark that says why: one, or of what is called a text too many.
 fn is_of_zeros(content: &[u8], is_called_text: bool) -> bool {
-    let zeros = memchr::memchr_iter(0, content).count();
-    let most = if is_called_text { content.len() / 4 } else { 0 };
-    !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && zeros > most
+    let is_too_many = if is_called_text { has_too_many_zeros(content) } else { content.contains(&0) };
+    !content.starts_with(b"\xff\xfe") && !content.starts_with(b"\xfe\xff") && is_too_many
 }
 
 /// Whether it is XML that is no text: called so, or with a type, a namespace, or the root of a kind that is known.

@@ -151,7 +151,7 @@ impl Gathering {
             Some((_, why)) if why != NOTHING => Err(Error::input(path, why)),
             Some(_) => Err(Error::input(
                 path,
-                "not recognised: neither JSON Lines, CSV nor UTF-8 text; convert it, or leave it out",
+                "not recognised: no format that is read, and not UTF-8 text; convert it, as iconv does with text, or leave it out",
             )),
             None => Ok(()),
         }

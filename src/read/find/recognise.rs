@@ -290,6 +290,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_called_a_text_is_one_unless_there_is_no_doubt() {
+        let tabs = Format::Csv { delimiter: Delimiter::TAB };
+        let mail = "From: a@b\nSubject: s\nDate: d\n";
+        for found in [FoundBy::Named, FoundBy::Walked] {
+            for name in ["a.txt", "a.md", "a.text"] {
+                for (content, format) in [
+                    ("id\ttext\n1\ta b\n".to_owned(), tabs),
+                    ("id\tbody\n1\ta b\n".to_owned(), Format::Text),
+                    (format!("{mail}Message-ID: <1@b>\n\ntext\n"), Format::Message),
+                    (format!("{mail}MIME-Version: 1.0\n\ntext\n"), Format::Message),
+                    (format!("{mail}\ntext\n"), Format::Text),
+                ] {
+                    assert_eq!(plain(name, content.as_bytes(), found), Some(format), "{name}: {content}");
+                }
+            }
+            let message = "From: a@b\n\ntext\n";
+            let counted = format!("{}\n{message}<?xml version=\"1.0\"?>\n<plist/>\n", message.len());
+            for name in ["a", "a.emlx"] {
+                assert_eq!(plain(name, counted.as_bytes(), found), Some(Format::Message), "{name}");
+            }
+        }
+    }
+
+    #[test]
     fn mails_may_follow_a_mark_and_blank_lines_or_end_lines_in_another_way() {
         let mail = "From: a@b\nSubject: s\nDate: d\n\ntext\n";
         let mbox = format!("From a@b Mon Jan  5 10:00:00 2021\n{mail}");

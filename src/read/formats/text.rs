@@ -8,7 +8,7 @@ use crate::read::codec::{Boundaries, Certainty, Codec, Parser, Records};
 use crate::read::date::Day;
 use crate::read::field::Fields;
 use crate::read::format::{Format, Numbering};
-use crate::read::head::FileHead;
+use crate::read::head::{FileHead, has_too_many_zeros};
 use crate::read::record::{Record, Refusal, utf8};
 use crate::read::source::{Source, Unit};
 
@@ -58,11 +58,18 @@ impl Codec for WholeText {
 
 impl Parser for WholeText {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
+        let text = utf8(raw)?;
+        // The beginning of the file was looked at when it was found.
+        if has_too_many_zeros(raw) {
+            return Err(Refusal::Malformed(
+                "it is binary, or UTF-16 without its mark: many bytes are zero".into(),
+            ));
+        }
         Ok(Record {
             position,
             line,
             id: None,
-            text: utf8(raw)?,
+            text,
             header: "",
             raw,
             value: None,
@@ -71,5 +78,20 @@ impl Parser for WholeText {
             observed: None,
             deleted: false,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_binary_behind_a_long_beginning_is_refused() {
+        let record = |zeros: usize| {
+            let raw = [vec![b'a'; 1000], vec![0; zeros]].concat();
+            WholeText.record(Position::new(0, 0), 1, &raw).map(|record| record.text.len())
+        };
+        assert_eq!((record(0), record(60)), (Ok(1000), Ok(1060)));
+        assert!(matches!(record(100), Err(Refusal::Malformed(why)) if why.contains("binary")));
     }
 }

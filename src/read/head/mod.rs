@@ -31,6 +31,9 @@ const PACKAGES: [&str; 44] = [
     "pth", "keras", "kmz",
 ];
 
+/// In texts no more than one byte of so many is zero: one here and there is what some program left.
+const ZEROS: usize = 16;
+
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FoundBy {
@@ -99,6 +102,11 @@ pub(super) struct FileHead {
     package: Option<PackageKind>,
     /// Whether it stands where a Maildir has its messages.
     in_maildir: bool,
+}
+
+/// Whether more of some bytes are zero than of any text: one in so many.
+pub(super) fn has_too_many_zeros(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(0, bytes).count() > bytes.len() / ZEROS
 }
 
 /// Whether a folder is one that mail is delivered to: it has `cur`, `new` and `tmp`.

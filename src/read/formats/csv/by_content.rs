@@ -44,6 +44,21 @@ pub(super) fn looks_like_table(content: &str, whole: bool, delimiter: u8, strict
     all && (has_text && (found > 0 || !has_equals) || found > 1)
 }
 
+/// Whether some text, all of a file or its beginning, is a header of names as programs give them, of which one is that of the text, and of
+/// rows of as many fields, of which it has one as a whole.
+pub(super) fn is_of_rows_of_text(content: &str, whole: bool, delimiter: u8) -> bool {
+    let content = content.trim_start_matches(['\r', '\n']);
+    let mut rows = WholeRows { rest: content, whole, delimiter };
+    let Some(header) = rows.next() else { return false };
+    let names: HashSet<&str> = header.iter().map(|name| unquoted(name)).collect();
+    let is_header = names.len() == header.len() && names.iter().all(|name| is_name(name));
+    if names.len() < 2 || !is_header || !names.contains(TEXT) {
+        return false;
+    }
+    let mut fit = rows.filter(|row| *row != [""]).take(ROWS).map(|row| row.len() == names.len()).peekable();
+    fit.peek().is_some() && fit.all(|fits| fits)
+}
+
 /// Whether a field may be what people call a column: the first may have no name, as that of the numbers of rows, and blanks around it
 /// are rare but in prose. Where there is no doubt any column may be without a name, and have such blanks.
 fn is_title(field: &str, at: usize, is_beyond_doubt: bool) -> bool {
@@ -111,6 +126,31 @@ impl<'a> Iterator for WholeRows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_called_a_text_is_a_table_only_beyond_doubt() {
+        let tabs = |content: &str| is_of_rows_of_text(content, false, b'\t');
+        for table in
+            ["id\ttext\n1\ta b\n", "\n\"text\"\turl\r\n\"a\nb\"\tc\r\n\r\nd\te\r\nf", "text\tn\n\t\n"]
+        {
+            assert!(tabs(table), "{table}");
+        }
+        for text in [
+            "",
+            "id\ttext\n",
+            "id\ttext\n1\ta b",
+            "id\tbody\n1\ta\n2\tb\n",
+            "text\na\nb\n",
+            "a text\ttext\n1\t2\n",
+            "text\ttext\n1\t2\n",
+            "id\ttext\n1\ta\n2\tb\tc\n",
+        ] {
+            assert!(!tabs(text), "{text}");
+        }
+        let markdown = "| id | text |\n|---|---|\n| 1 | a |\n";
+        assert!(!is_of_rows_of_text(markdown, true, b'|'));
+        assert!(is_of_rows_of_text("id,text\n1,a", true, b','));
+    }
 
     #[test]
     fn tables_are_told_from_texts() {

@@ -20,7 +20,7 @@ use crate::read::record::Refusal;
 use crate::read::source::{Cuts, Source, Unit};
 use crate::read::stretches::{cuts, next_cut};
 use crate::read::windowed::Windowed;
-use by_content::looks_like_table;
+use by_content::{is_of_rows_of_text, looks_like_table};
 use describer::RowDescriber;
 pub(super) use describer::column_names;
 use row_ends::RowEnds;
@@ -36,6 +36,10 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     let (certainty, delimiter) = match head.extension() {
         Some("csv") => (Certainty::Named, sniffed()),
         Some("tsv" | "tab") => (Certainty::Named, head.delimiter().unwrap_or(Delimiter::TAB)),
+        // Spreadsheets call what they write between tabs a text.
+        _ if head.is_called_text() && is_table_beyond_doubt(head, sniffed()) => {
+            (Certainty::Proven, sniffed())
+        }
         _ if !head.is_called_text() && is_table(head, sniffed()) => (Certainty::Likely, sniffed()),
         _ => return None,
     };
@@ -47,6 +51,11 @@ fn is_table(head: &FileHead, delimiter: Delimiter) -> bool {
     let text = head.text_of_head();
     // Whoever names a file means to have read what is in it; one in a folder may be anything.
     text.is_some_and(|text| looks_like_table(text, head.is_whole(), delimiter.byte(), !head.is_named()))
+}
+
+/// Whether a file that is called a text is a table all the same.
+fn is_table_beyond_doubt(head: &FileHead, delimiter: Delimiter) -> bool {
+    head.text_of_head().is_some_and(|text| is_of_rows_of_text(text, head.is_whole(), delimiter.byte()))
 }
 
 /// The format of a file that is said to be CSV, whatever its name.

@@ -42,6 +42,9 @@ const SHARED_SIGNS: [&str; 2] = ["mime-version", "content-type"];
 /// Headers that say who sent a mail, or how it came.
 const SENDER: [&str; 4] = ["from", "message-id", "received", "return-path"];
 
+/// Headers that programs write which carry mails, or make them of parts.
+const CARRIED: [&str; 4] = ["message-id", "received", "return-path", "mime-version"];
+
 /// Whether a file is mbox: a line `From`, maybe behind blank ones, and the headers of a message.
 pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
     let rest = head.content().trim_ascii_start().strip_prefix(b"From ")?;
@@ -51,15 +54,28 @@ pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
 
 /// Whether a file is one message.
 pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> {
-    let content = counted_message(head.content())
-        .map_or(head.content(), |(bytes, message)| &message[..bytes.min(message.len())]);
+    let counted = counted_message(head.content());
+    let content = counted.map_or(head.content(), |(bytes, message)| &message[..bytes.min(message.len())]);
     let certainty = match head.extension() {
         Some("eml" | "emlx") if !head.is_binary() => Certainty::Named,
         _ if head.is_in_maildir() && count_signs(content).is_some() => Certainty::Named,
-        _ if signs(content) > 2 => Certainty::Likely,
+        // Somebody may write of a mail, with its first headers; what carried it there, or what it is made of, programs write.
+        _ if head.is_called_text() && signs(content) > 2 && is_carried(content) => Certainty::Proven,
+        _ if signs(content) > 2 || counted.is_some() && signs(content) > 0 => Certainty::Likely,
         _ => return None,
     };
     Some((certainty, Format::Message))
+}
+
+/// The headers with which bytes begin, as far as they are known of the file.
+fn known_headers(bytes: &[u8]) -> HeaderLines<'_> {
+    HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers)
+}
+
+/// Whether headers at the front of bytes say that these were carried as a mail.
+fn is_carried(bytes: &[u8]) -> bool {
+    let bytes = &*with_line_feeds(bytes);
+    CARRIED.iter().any(|name| known_headers(bytes).get(name).is_some())
 }
 
 /// How many headers of a mail stand at the front of bytes; 0 if these are no headers.
@@ -75,8 +91,6 @@ fn count_signs(bytes: &[u8]) -> Option<usize> {
         return None;
     }
     let bytes = &*with_line_feeds(bytes);
-    // The headers may be longer than what is known of the file.
-    let headers = HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers);
     let named = |line: &&[u8]| {
         let colon = line.iter().position(|byte| *byte == b':').unwrap_or_default();
         colon > 0 && line[..colon].iter().all(u8::is_ascii_graphic)
@@ -84,7 +98,7 @@ fn count_signs(bytes: &[u8]) -> Option<usize> {
     let (mut lines, mut signs, mut shared, mut is_sent) = (0, 0, 0, false);
     let is_in =
         |name: &[u8], names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one.as_bytes()));
-    for line in headers.lines().filter(|line| !line.is_empty()) {
+    for line in known_headers(bytes).lines().filter(|line| !line.is_empty()) {
         if matches!(line[0], b' ' | b'\t') && lines > 0 {
             continue;
         }

@@ -1,6 +1,7 @@
 //! One column of a row group, record by record.
 
 use crate::limits::sized;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -32,16 +33,17 @@ pub(super) struct ColumnCells {
 }
 
 impl ColumnCells {
-    /// A column from its record `first` on.
+    /// A column from its record `first` on, of an object fetched with the others that `wanted` has.
     pub(super) fn open(
         file: &Arc<InputFile>,
         chunk: Chunk,
+        wanted: Range<u64>,
         column: ColumnDescPtr,
         unit: &Arc<UnitMemory>,
         first: u64,
     ) -> Result<ColumnCells> {
         let held = Arc::new(HeldPages::new(unit));
-        let pages = ColumnPages::new(file, chunk, Arc::clone(&column), &held)?;
+        let pages = ColumnPages::new(file, chunk, wanted, Arc::clone(&column), &held)?;
         let reader = get_column_reader(Arc::clone(&column), Box::new(pages));
         let most = if chunk.expands { FEW as usize } else { MOST };
         let mut cells = ColumnCells { reader, meaning: Meaning::of(&column), column, held, passed: 0, most };

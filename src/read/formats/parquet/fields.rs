@@ -1,6 +1,7 @@
 //! The columns of a row group that are wanted, read in step.
 
 use crate::limits::sized;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::errors::Result;
@@ -15,6 +16,9 @@ use crate::read::record::{Refusal, SHOWN_KEYS};
 
 /// Bytes of texts, or of the pages they are in, after which a step ends.
 const STEP: u64 = sized(1 << 20, 256);
+
+/// One byte that nobody wants is fetched between columns for so many that are wanted before it.
+const BETWEEN: u64 = 32;
 
 /// Fields of a record beside its text.
 pub(in crate::read::formats) const FIELDS: usize = 5 + OBSERVED_FIELDS;
@@ -55,12 +59,36 @@ impl Leaves {
         Ok(Leaves { text, others })
     }
 
+    /// All of them, none twice.
+    fn all(self) -> Vec<usize> {
+        let mut all: Vec<usize> =
+            std::iter::once(self.text).chain(self.others.into_iter().flatten()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// The leaves of text and date alone.
     pub(super) fn date_only(self) -> Leaves {
         let mut others = [None; FIELDS];
         others[DATE] = self.others[DATE];
         Leaves { others, ..self }
     }
+}
+
+/// Ranges that are fetched as one: those with so little between them that a request for each would cost more.
+fn wanted_together(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut together: Vec<Range<u64>> = Vec::new();
+    for range in ranges {
+        match together.last_mut() {
+            Some(last) if range.start.saturating_sub(last.end) <= (last.end - last.start) / BETWEEN => {
+                last.end = last.end.max(range.end);
+            }
+            _ => together.push(range),
+        }
+    }
+    together
 }
 
 /// The wanted columns of a row group.
@@ -93,8 +121,13 @@ impl FieldColumns {
         unit: &Arc<UnitMemory>,
     ) -> Result<FieldColumns> {
         let (layout, chunks) = (&file.layout, &file.layout.groups[group].chunks);
+        let wanted = wanted_together(leaves.all().into_iter().map(|leaf| chunks[leaf].range()).collect());
         let open = |leaf: usize| {
-            ColumnCells::open(&file.file, chunks[leaf], layout.schema.column(leaf), unit, first)
+            let (chunk, column) = (chunks[leaf], layout.schema.column(leaf));
+            let with_others =
+                wanted.iter().find(|range| range.contains(&chunk.start) && chunk.end <= range.end);
+            let with_others = with_others.cloned().unwrap_or_else(|| chunk.range());
+            ColumnCells::open(&file.file, chunk, with_others, column, unit, first)
         };
         let mut others = [const { None }; FIELDS];
         for (at, (column, leaf)) in others.iter_mut().zip(leaves.others).enumerate() {

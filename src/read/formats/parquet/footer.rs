@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding};
@@ -144,6 +145,11 @@ impl Layout {
 }
 
 impl Chunk {
+    /// Where it stands.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.start..self.end
+    }
+
     fn of(chunk: &ColumnChunkMetaData, bytes: u64) -> Result<Chunk> {
         let elsewhere = chunk.file_path().is_some();
         let first = match chunk.dictionary_page_offset().filter(|offset| *offset > 0) {

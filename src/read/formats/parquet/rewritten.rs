@@ -156,7 +156,7 @@ impl ParquetSource {
     pub(super) fn pages(&self, group: usize, leaf: usize) -> Result<(ColumnPages, Arc<HeldPages>)> {
         let held = Arc::new(HeldPages::new(&self.memory));
         let (chunk, column) = (self.layout.groups[group].chunks[leaf], self.layout.schema.column(leaf));
-        Ok((ColumnPages::new(&self.file.file, chunk, column, &held)?, held))
+        Ok((ColumnPages::new(&self.file.file, chunk, chunk.range(), column, &held)?, held))
     }
 
     /// Whether the pages of a column of a row group are of the newer kind.

@@ -7,6 +7,7 @@ mod memory;
 mod unpack;
 
 use crate::limits::sized;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -62,17 +63,18 @@ pub struct ColumnPages {
 }
 
 impl ColumnPages {
+    /// The pages of a chunk, which somebody reads together with the others that `wanted` has.
     pub(super) fn new(
         file: &Arc<InputFile>,
         chunk: Chunk,
+        wanted: Range<u64>,
         column: ColumnDescPtr,
         held: &Arc<HeldPages>,
     ) -> Result<ColumnPages> {
         if chunk.elsewhere {
             return Err(damaged("a column that is in another file"));
         }
-        // Of an object, each column is fetched by itself, from its beginning to its end.
-        let again = file.again(chunk.start..chunk.end);
+        let again = file.again(wanted);
         let is_at_hand = again.is_none();
         Ok(ColumnPages {
             file: again.map_or_else(|| Arc::clone(file), Arc::new),

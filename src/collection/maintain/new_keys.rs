@@ -1,0 +1,285 @@
+//! Keys made anew, where a merge of all runs finds that too many texts stand under common ones.
+//!
+//! The keys of a text are its rarest shingles by the table that the first load has made. A site that came later has a template whose
+//! shingles that table takes for rare: all its pages stand under them, and a load that meets one of these keys reads the sets of all
+//! pages, however small it is. A merge of all runs of such a collection makes a table of what is stored, derives the keys of all texts
+//! by it, and writes both. Any one order of the shingles is right for the prefix filter, so what is found stays the same.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::collection::maintain::merged_rows::{MergedRow, MergedRows, Range, ReadValue, Stays};
+use crate::collection::run::schema::{POSTINGS, TEXTS};
+use crate::collection::run::writer::RunWriter;
+use crate::collection::tables::frozen::frozen;
+use crate::collection::tables::postings::PostingForm;
+use crate::collection::tables::rows::{StoredText, columns};
+use crate::collection::tables::sets::{SetCursor, salts};
+use crate::config::Config;
+use crate::document::Doc;
+use crate::error::Result;
+use crate::flow::{Pile, Posting};
+use crate::limits::{MAX_EXPANDED_GROUP, sized};
+use crate::method::FrozenTables;
+use crate::simd::Simd;
+use crate::sketch::{Rarity, spread};
+use crate::sketcher::Sketcher;
+
+/// More contents than this under one key are too many.
+const COMMON: u64 = sized(MAX_EXPANDED_GROUP as u64, 4);
+/// Of so many postings one may stand under such a key.
+const FEW: u64 = 16;
+/// Of so many shingles one is sampled; the least and the most of them.
+const SAMPLE: (u64, u64, u64) = sized((64, 1 << 19, 4 << 20), (2, 1 << 6, 1 << 12));
+/// Bytes of postings that are sorted at once, and most buckets of these.
+const SORTED: (u64, u64) = sized((32 << 20, 1 << 8), (1 << 8, 4));
+/// Bytes of them that are held in memory before they are sorted.
+const HELD: u64 = sized(64 << 20, 64 << 10);
+/// Texts whose scopes are looked up at once.
+const LOOKED_UP: usize = sized(4 << 10, 3);
+
+/// Derives postings by a table of the collection as it is.
+pub(super) struct NewKeys<'a> {
+    rows: MergedRows<'a>,
+    texts: Stays,
+    form: PostingForm,
+    config: &'a Config,
+    frozen_tables: FrozenTables,
+    /// Postings that there are by the old table: about as many as there will be.
+    postings: u64,
+}
+
+impl<'a> NewKeys<'a> {
+    /// Those of a collection of which too many postings stand under common keys, given all its rows and which `(postings, texts)` stay;
+    /// none where few do. Every process of a job decides the same.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
+    pub(super) fn where_common(
+        rows: MergedRows<'a>,
+        config: &'a Config,
+        (postings, texts): (Stays, Stays),
+    ) -> Result<Option<NewKeys<'a>>> {
+        let rows = MergedRows { range: Range::ALL, ..rows };
+        if !config.needs().rarity {
+            return Ok(None);
+        }
+        let counted = count(rows, postings)?;
+        if counted.common <= counted.all / FEW {
+            return Ok(None);
+        }
+        let Some(known) = frozen(rows.tables)? else { return Ok(None) };
+        let rarity = Arc::new(sample(rows, config, texts)?);
+        let frozen_tables = FrozenTables { rarity, ..(*known).clone() };
+        let form = PostingForm::of(config);
+        Ok(Some(NewKeys { rows, texts, form, config, frozen_tables, postings: counted.all }))
+    }
+
+    /// The table that they are made by.
+    pub(super) fn rarity(&self) -> &Rarity {
+        &self.frozen_tables.rarity
+    }
+
+    /// Writes the postings of a range of keys into the section that is open. What has no room in memory goes to a file without a name in
+    /// `folder`.
+    ///
+    /// # Errors
+    /// Those of [`NewKeys::where_common`].
+    pub(super) fn write(&self, run: &mut RunWriter, range: Range, folder: &Path) -> Result<()> {
+        let mut buckets = PostingBuckets::new(self.form, self.postings, folder);
+        let (from, to) = range.of_postings();
+        self.each_posting(&mut |row| {
+            let is_of_range = from <= row[0] && to.is_none_or(|to| row[0] < to);
+            if is_of_range { buckets.push(row) } else { Ok(()) }
+        })?;
+        let progress = self.rows.progress;
+        buckets.each_sorted(&mut |rows| {
+            progress.check()?;
+            rows.iter().try_for_each(|row| run.push(row))
+        })
+    }
+
+    /// Hands on the rows of all texts, in no order, some of them twice.
+    fn each_posting(&self, each: &mut dyn FnMut([u64; 2]) -> Result<()>) -> Result<()> {
+        let mut sketcher = Sketcher::new(self.config, &self.frozen_tables, Simd::detect());
+        let mut some = SomeKeys::default();
+        each_set(self.rows, self.texts, &mut |content, set| {
+            let (keys, size) = sketcher.keys_of(set);
+            some.keys.extend_from_slice(keys);
+            some.texts.push((content, size, some.keys.len()));
+            if some.texts.len() == LOOKED_UP { some.hand_on(self, each) } else { Ok(()) }
+        })?;
+        some.hand_on(self, each)
+    }
+}
+
+/// Keys of some texts, whose scopes are looked up together.
+#[derive(Default)]
+struct SomeKeys {
+    /// Contents, the sizes that their keys are posted with, and where these end.
+    texts: Vec<(u64, u32, usize)>,
+    keys: Vec<u64>,
+}
+
+impl SomeKeys {
+    /// Hands on their rows, and forgets them.
+    fn hand_on(&mut self, new: &NewKeys<'_>, each: &mut dyn FnMut([u64; 2]) -> Result<()>) -> Result<()> {
+        let contents: Vec<u64> = self.texts.iter().map(|(content, ..)| *content).collect();
+        let mut start = 0;
+        for ((content, size, end), salt) in self.texts.drain(..).zip(salts(new.rows.tables, &contents)?) {
+            for key in &self.keys[start..end] {
+                let posting = Posting { key: spread(*key) ^ salt, size, doc: content as Doc };
+                each(new.form.to_row(&posting))?;
+            }
+            start = end;
+        }
+        self.keys.clear();
+        Ok(())
+    }
+}
+
+/// Postings, and how many of them stand under common keys.
+#[derive(Default)]
+struct PostingCounts {
+    all: u64,
+    common: u64,
+}
+
+fn count(rows: MergedRows<'_>, stays: Stays) -> Result<PostingCounts> {
+    let (mut counted, mut key, mut same) = (PostingCounts::default(), 0, 0);
+    let add = |counted: &mut PostingCounts, same: u64| {
+        counted.all += same;
+        counted.common += if same > COMMON { same } else { 0 };
+    };
+    rows.each_row((POSTINGS, stays), &mut |row| {
+        let [next, _] = columns(row);
+        if next != key {
+            add(&mut counted, std::mem::take(&mut same));
+            key = next;
+        }
+        same += 1;
+        Ok(())
+    })?;
+    add(&mut counted, same);
+    Ok(counted)
+}
+
+/// The table of a sample of the texts. Which texts these are depends on their contents alone.
+fn sample(rows: MergedRows<'_>, config: &Config, stays: Stays) -> Result<Rarity> {
+    let mut all = 0;
+    rows.each_row((TEXTS, stays), &mut |row| {
+        all += u64::from(StoredText::of_row(row).size);
+        Ok(())
+    })?;
+    let wanted = (all / SAMPLE.0).clamp(SAMPLE.1, SAMPLE.2);
+    let part = u128::from(u64::MAX) * u128::from(wanted.min(all)) / u128::from(all.max(1));
+    let is_sampled = |content: u64| u128::from(spread(content + 1)) <= part;
+    let (mut shingles, mut ends) = (Vec::new(), Vec::new());
+    let only = |_: usize, row: &[u64]| is_sampled(StoredText::of_row(row).content);
+    let rule = config.rule();
+    each_set(MergedRows { only: Some(&only), ..rows }, stays, &mut |_, set| {
+        shingles.extend_from_slice(rule.map_or(set, |rule| rule.own_words(set)));
+        ends.push(shingles.len());
+        Ok(())
+    })?;
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let sets: Vec<&[u64]> = starts.zip(&ends).map(|(start, end)| &shingles[start..*end]).collect();
+    Ok(Rarity::of_sample(&sets))
+}
+
+/// Hands on the content and the set of each text, most of them derived by another thread.
+fn each_set(
+    rows: MergedRows<'_>,
+    stays: Stays,
+    each: &mut dyn FnMut(u64, &[u64]) -> Result<()>,
+) -> Result<()> {
+    let reader = || -> ReadValue {
+        let (mut cursor, mut set) = (SetCursor::default(), Vec::new());
+        Box::new(move |row, from, most, words| {
+            let text = StoredText::of_row(row);
+            if text.size as usize >= most {
+                return Ok(false);
+            }
+            cursor.read(from, &text, &mut set)?;
+            words.push(text.content);
+            words.extend_from_slice(&set);
+            Ok(true)
+        })
+    };
+    let (mut cursor, mut set) = (SetCursor::default(), Vec::new());
+    rows.each_read((TEXTS, stays), &reader, &mut |row| match row {
+        MergedRow::Read([content, set @ ..]) => each(*content, set),
+        MergedRow::Read([]) => Ok(()),
+        MergedRow::Found(row, from) => {
+            let text = StoredText::of_row(row);
+            cursor.read(from, &text, &mut set)?;
+            each(text.content, &set)?;
+            cursor.rest();
+            Ok(())
+        }
+    })
+}
+
+/// Rows of postings by ranges of their keys, so that each range can be sorted in memory.
+struct PostingBuckets {
+    piles: Vec<Pile<[u64; 2]>>,
+    /// What keys of rows are below.
+    below: u128,
+}
+
+impl PostingBuckets {
+    /// None yet; there will be about so many.
+    fn new(form: PostingForm, postings: u64, folder: &Path) -> PostingBuckets {
+        let bytes = postings * size_of::<[u64; 2]>() as u64;
+        let many = bytes.div_ceil(SORTED.0).clamp(1, SORTED.1);
+        let pile = || Pile::new(HELD / many, folder);
+        PostingBuckets {
+            piles: std::iter::repeat_with(pile).take(many as usize).collect(),
+            below: form.keys(),
+        }
+    }
+
+    fn push(&mut self, row: [u64; 2]) -> Result<()> {
+        let bucket = u128::from(row[0]) * self.piles.len() as u128 / self.below;
+        self.piles[bucket as usize].extend(&[row])
+    }
+
+    /// Hands on all rows in ascending order, each once.
+    fn each_sorted(self, each: &mut dyn FnMut(&[[u64; 2]]) -> Result<()>) -> Result<()> {
+        for pile in self.piles {
+            let mut rows = pile.all()?.into_owned();
+            rows.sort_unstable();
+            rows.dedup();
+            each(&rows)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn buckets_sort_what_one_sorted_set_would(
+            keys in prop::collection::vec((any::<u64>(), 0..4u64), 0..300), many in 0..1u64 << 26,
+        ) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let form = PostingForm::of(&Config::default());
+            let rows: Vec<[u64; 2]> = keys.iter().map(|(key, doc)| [form.key_of(*key), *doc]).collect();
+            let mut buckets = PostingBuckets::new(form, many, folder.path());
+            rows.iter().chain(&rows).try_for_each(|row| buckets.push(*row)).expect("pushed");
+            let mut sorted = Vec::new();
+            buckets.each_sorted(&mut |rows| {
+                sorted.extend_from_slice(rows);
+                Ok(())
+            }).expect("sorted");
+            prop_assert_eq!(sorted, rows.into_iter().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>());
+        }
+    }
+}
