@@ -681,7 +681,7 @@
 //! - `collection/maintain/compact.rs` - merging runs, and the commit of what they become
 //! - `collection/maintain/combine.rs` - neighbouring runs written as one, without what is gone
 //! - `collection/maintain/copied_tokens.rs` - tokens that a merge copies as they lie
-//! - `collection/maintain/new_keys.rs` - keys made anew by a new rarity table, where too many are common
+//! - `collection/maintain/new_keys.rs` - keys made anew, where another rarity table is better
 //! - `collection/maintain/live.rs` - what a commit still refers to
 //! - `collection/maintain/merged_rows.rs` - the rows that are merged, read by one thread and written by another
 //! - `collection/maintain/fsck/mod.rs` - proving that a commit is whole: its pages, then its tables against each other

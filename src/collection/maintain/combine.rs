@@ -37,7 +37,7 @@ use crate::progress::Progress;
 const PLAIN: [(Table, Stays); 10] = [
     (CONTENTS, |row, live| live.contents.has(StoredContent::of_row(row).content)),
     (DIGESTS, |row, live| live.contents.has(StoredDigest::of_row(row).content)),
-    (POSTINGS, posting_stays),
+    (POSTINGS, |row, live| live.contents.has(u64::from(size_and_content(row).1))),
     (MEMBERS, |row, live| {
         let member = StoredMember::of_row(row);
         live.contents.has(member.content) && (member.is || live.shadows_others)
@@ -112,17 +112,13 @@ fn record_stays(row: &[u64], live: &Live) -> bool {
     live.versions.has(StoredRecord::of_row(row).version)
 }
 
-fn posting_stays(row: &[u64], live: &Live) -> bool {
-    live.contents.has(u64::from(size_and_content(row).1))
-}
-
 fn text_stays(row: &[u64], live: &Live) -> bool {
     live.contents.has(StoredText::of_row(row).content)
 }
 
 /// Writes the runs of `tables`, neighbours, into `run`, of a collection of this configuration: of each key of a range the newest row. `live` is given if no older
 /// run is left: then nothing has to be shadowed any more, and all that is gone is left out. If these are all runs of the collection, a folder for
-/// spill files may be given: then keys are made anew where too many are common.
+/// spill files may be given: then keys are made anew where another rarity table is better.
 ///
 /// # Errors
 /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
@@ -135,7 +131,7 @@ pub fn combine(
     progress: &Progress,
 ) -> Result<RunSummary> {
     let rows = MergedRows { tables, range, live, only: None, progress };
-    let new_keys = spills.map(|_| NewKeys::where_common(rows, config, (posting_stays, text_stays)));
+    let new_keys = spills.map(|_| NewKeys::if_better(rows, config, text_stays));
     let new_keys = new_keys.transpose()?.flatten();
     let mut combining = Combining { run, rows };
     for kind in [RARITY, LEXICON].into_iter().filter(|_| range.is_first()) {

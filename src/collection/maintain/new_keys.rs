@@ -1,19 +1,21 @@
-//! Keys made anew, where a merge of all runs finds that too many texts stand under common ones.
+//! Keys made anew, where a merge of all runs finds that another rarity table is better.
 //!
 //! The keys of a text are its rarest shingles by the table that the first load has made. A site that came later has a template whose
 //! shingles that table takes for rare: all its pages stand under them, and a load that meets one of these keys reads the sets of all
-//! pages, however small it is. A merge of all runs of such a collection makes a table of what is stored, derives the keys of all texts
-//! by it, and writes both. Any one order of the shingles is right for the prefix filter, so what is found stays the same.
+//! pages, however small it is. A merge of all runs makes a table of a sample of what is stored. If far fewer of the sampled
+//! texts stand under common keys by that one, it derives the keys of all texts by it, and writes both. Any one order of the shingles is right for the
+//! prefix filter, so what is found stays the same.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::collection::maintain::merged_rows::{MergedRow, MergedRows, Range, ReadValue, Stays};
+use crate::collection::run::rows::RowsReader;
 use crate::collection::run::schema::{POSTINGS, TEXTS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::postings::PostingForm;
-use crate::collection::tables::rows::{StoredText, columns};
+use crate::collection::tables::rows::StoredText;
 use crate::collection::tables::sets::{SetCursor, salts};
 use crate::config::Config;
 use crate::document::Doc;
@@ -27,10 +29,16 @@ use crate::sketcher::Sketcher;
 
 /// More contents than this under one key are too many.
 const COMMON: u64 = sized(MAX_EXPANDED_GROUP as u64, 4);
-/// Of so many postings one may stand under such a key.
-const FEW: u64 = 16;
-/// Of so many shingles one is sampled; the least and the most of them.
-const SAMPLE: (u64, u64, u64) = sized((64, 1 << 19, 4 << 20), (2, 1 << 6, 1 << 12));
+/// Of so many texts one is sampled; the least and the most of them.
+const SAMPLE: (u64, u64, u64) = sized((64, 1 << 12, 1 << 17), (2, 1 << 3, 1 << 7));
+/// Words of their sets after which no more are.
+const MOST_WORDS: usize = sized(4 << 20, 1 << 12);
+/// Texts that are sampled together: they lie in the same blocks.
+const NEIGHBOURS: u64 = 32;
+/// Fewer sampled texts under one key are no sign that many of all are.
+const LEAST: u64 = sized(4, 2);
+/// Of so many postings one stands under a common key where a better table is looked for.
+const FEW: usize = 64;
 /// Bytes of postings that are sorted at once, and most buckets of these.
 const SORTED: (u64, u64) = sized((32 << 20, 1 << 8), (1 << 8, 4));
 /// Bytes of them that are held in memory before they are sorted.
@@ -45,34 +53,34 @@ pub(super) struct NewKeys<'a> {
     form: PostingForm,
     config: &'a Config,
     frozen_tables: FrozenTables,
-    /// Postings that there are by the old table: about as many as there will be.
-    postings: u64,
 }
 
 impl<'a> NewKeys<'a> {
-    /// Those of a collection of which too many postings stand under common keys, given all its rows and which `(postings, texts)` stay;
-    /// none where few do. Every process of a job decides the same.
+    /// Those of a collection for which another table is better, given all its rows and which texts stay; none where its own will do.
+    /// Every process of a job decides the same.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`], [`crate::error::Error::Damaged`] and [`crate::error::Error::Interrupted`].
-    pub(super) fn where_common(
+    pub(super) fn if_better(
         rows: MergedRows<'a>,
         config: &'a Config,
-        (postings, texts): (Stays, Stays),
+        texts: Stays,
     ) -> Result<Option<NewKeys<'a>>> {
         let rows = MergedRows { range: Range::ALL, ..rows };
         if !config.needs().rarity {
             return Ok(None);
         }
-        let counted = count(rows, postings)?;
-        if counted.common <= counted.all / FEW {
+        let Some(known) = frozen(rows.tables)? else { return Ok(None) };
+        let sample = SampledSets::of(rows, texts)?;
+        let (common, all) = sample.common_postings(config, &known);
+        if common <= all / FEW {
             return Ok(None);
         }
-        let Some(known) = frozen(rows.tables)? else { return Ok(None) };
-        let rarity = Arc::new(sample(rows, config, texts)?);
-        let frozen_tables = FrozenTables { rarity, ..(*known).clone() };
-        let form = PostingForm::of(config);
-        Ok(Some(NewKeys { rows, texts, form, config, frozen_tables, postings: counted.all }))
+        let frozen_tables = FrozenTables { rarity: Arc::new(sample.rarity(config)), ..(*known).clone() };
+        if sample.common_postings(config, &frozen_tables).0 > common / 2 {
+            return Ok(None);
+        }
+        Ok(Some(NewKeys { rows, texts, form: PostingForm::of(config), config, frozen_tables }))
     }
 
     /// The table that they are made by.
@@ -84,9 +92,16 @@ impl<'a> NewKeys<'a> {
     /// `folder`.
     ///
     /// # Errors
-    /// Those of [`NewKeys::where_common`].
+    /// Those of [`NewKeys::if_better`].
     pub(super) fn write(&self, run: &mut RunWriter, range: Range, folder: &Path) -> Result<()> {
-        let mut buckets = PostingBuckets::new(self.form, self.postings, folder);
+        let now: u64 = self
+            .rows
+            .tables
+            .having(POSTINGS)
+            .filter_map(|run| run.rows(POSTINGS.kind))
+            .map(RowsReader::len)
+            .sum();
+        let mut buckets = PostingBuckets::new(self.form, now, folder);
         let (from, to) = range.of_postings();
         self.each_posting(&mut |row| {
             let is_of_range = from <= row[0] && to.is_none_or(|to| row[0] < to);
@@ -138,53 +153,61 @@ impl SomeKeys {
     }
 }
 
-/// Postings, and how many of them stand under common keys.
-#[derive(Default)]
-struct PostingCounts {
-    all: u64,
-    common: u64,
+/// Sets of a sample of the texts. Which texts these are depends on their contents alone.
+struct SampledSets {
+    words: Vec<u64>,
+    /// Where each set ends.
+    ends: Vec<usize>,
+    /// What the keys of each are salted with.
+    salts: Vec<u64>,
+    /// So many sampled texts under one key stand for too many of all.
+    common: usize,
 }
 
-fn count(rows: MergedRows<'_>, stays: Stays) -> Result<PostingCounts> {
-    let (mut counted, mut key, mut same) = (PostingCounts::default(), 0, 0);
-    let add = |counted: &mut PostingCounts, same: u64| {
-        counted.all += same;
-        counted.common += if same > COMMON { same } else { 0 };
-    };
-    rows.each_row((POSTINGS, stays), &mut |row| {
-        let [next, _] = columns(row);
-        if next != key {
-            add(&mut counted, std::mem::take(&mut same));
-            key = next;
+impl SampledSets {
+    fn of(rows: MergedRows<'_>, stays: Stays) -> Result<SampledSets> {
+        let all: u64 =
+            rows.tables.having(TEXTS).filter_map(|run| run.rows(TEXTS.kind)).map(RowsReader::len).sum();
+        let wanted = (all / SAMPLE.0).clamp(SAMPLE.1, SAMPLE.2).min(all);
+        let part = u128::from(u64::MAX) * u128::from(wanted) / u128::from(all.max(1));
+        let is_sampled = |content: u64| u128::from(spread(content / NEIGHBOURS + 1)) <= part;
+        let only = |_: usize, row: &[u64]| is_sampled(StoredText::of_row(row).content);
+        let (mut words, mut ends, mut contents) = (Vec::new(), Vec::new(), Vec::new());
+        each_set(MergedRows { only: Some(&only), ..rows }, stays, &mut |content, set| {
+            if words.len() < MOST_WORDS {
+                words.extend_from_slice(set);
+                ends.push(words.len());
+                contents.push(content);
+            }
+            Ok(())
+        })?;
+        let common = (COMMON * contents.len() as u64).div_ceil(all.max(1)).max(LEAST) as usize;
+        Ok(SampledSets { words, ends, salts: salts(rows.tables, &contents)?, common })
+    }
+
+    fn sets(&self) -> impl Iterator<Item = &[u64]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.words[start..*end])
+    }
+
+    /// The rarity table of them.
+    fn rarity(&self, config: &Config) -> Rarity {
+        let rule = config.rule();
+        let sets: Vec<&[u64]> = self.sets().map(|set| rule.map_or(set, |rule| rule.own_words(set))).collect();
+        Rarity::of_sample(&sets)
+    }
+
+    /// How many of their postings stand under common keys by some table, and how many there are.
+    fn common_postings(&self, config: &Config, tables: &FrozenTables) -> (usize, usize) {
+        let mut sketcher = Sketcher::new(config, tables, Simd::detect());
+        let mut keys = Vec::new();
+        for (set, salt) in self.sets().zip(&self.salts) {
+            keys.extend(sketcher.keys_of(set).0.iter().map(|key| spread(*key) ^ salt));
         }
-        same += 1;
-        Ok(())
-    })?;
-    add(&mut counted, same);
-    Ok(counted)
-}
-
-/// The table of a sample of the texts. Which texts these are depends on their contents alone.
-fn sample(rows: MergedRows<'_>, config: &Config, stays: Stays) -> Result<Rarity> {
-    let mut all = 0;
-    rows.each_row((TEXTS, stays), &mut |row| {
-        all += u64::from(StoredText::of_row(row).size);
-        Ok(())
-    })?;
-    let wanted = (all / SAMPLE.0).clamp(SAMPLE.1, SAMPLE.2);
-    let part = u128::from(u64::MAX) * u128::from(wanted.min(all)) / u128::from(all.max(1));
-    let is_sampled = |content: u64| u128::from(spread(content + 1)) <= part;
-    let (mut shingles, mut ends) = (Vec::new(), Vec::new());
-    let only = |_: usize, row: &[u64]| is_sampled(StoredText::of_row(row).content);
-    let rule = config.rule();
-    each_set(MergedRows { only: Some(&only), ..rows }, stays, &mut |_, set| {
-        shingles.extend_from_slice(rule.map_or(set, |rule| rule.own_words(set)));
-        ends.push(shingles.len());
-        Ok(())
-    })?;
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    let sets: Vec<&[u64]> = starts.zip(&ends).map(|(start, end)| &shingles[start..*end]).collect();
-    Ok(Rarity::of_sample(&sets))
+        keys.sort_unstable();
+        let groups = keys.chunk_by(|a, b| a == b).map(<[u64]>::len);
+        (groups.filter(|many| *many > self.common).sum(), keys.len())
+    }
 }
 
 /// Hands on the content and the set of each text, most of them derived by another thread.
