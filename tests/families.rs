@@ -16,19 +16,23 @@ use crate::support::program::Dir;
 use crate::support::texts::{Random, line, pages, words};
 use crate::support::upkeep::{findings, squeeze};
 
-/// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them. A full compaction between these makes their keys
-/// anew.
+/// Texts that have little to do with each other.
+fn ordinary() -> Vec<String> {
+    let mut random = Random(5);
+    (0..300)
+        .map(|_| (0..60).map(|_| format!("o{}", random.below(4000))).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+/// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them. Once more with full compactions between these,
+/// which may make keys anew.
 fn follow(config: Config, check: impl Fn(&Bench, &str)) {
     follow_loads(&config, false, &check);
     follow_loads(&config, true, &check);
 }
 
 fn follow_loads(config: &Config, compacts: bool, check: &impl Fn(&Bench, &str)) {
-    let mut random = Random(5);
-    let ordinary: Vec<String> = (0..300)
-        .map(|_| (0..60).map(|_| format!("o{}", random.below(4000))).collect::<Vec<_>>().join(" "))
-        .collect();
-    let texts = [ordinary, pages(3)].concat();
+    let texts = [ordinary(), pages(3)].concat();
     let mut bench = Bench::new(config.clone());
     let mut load = |ops: Vec<Op>, workers: usize, what: &str| {
         bench.load(&Load { ops, workers, files: 2, epoch_bytes: None });
@@ -38,14 +42,12 @@ fn follow_loads(config: &Config, compacts: bool, check: &impl Fn(&Bench, &str)) 
             check(&bench, &format!("{what}, and compacted"));
             assert_eq!(findings(&bench.storage).expect("read"), [], "{what}");
         }
-        rarity(&bench)
     };
     let upserts = |ids: std::ops::Range<usize>| ids.map(|id| Op::Upsert(id, texts[id].clone())).collect();
-    let of_ordinary = load(upserts(0..300), 1, "ordinary texts");
+    load(upserts(0..300), 1, "ordinary texts");
     load(upserts(300..1000), 2, "a site and some of the next");
     load(upserts(1000..1008), 1, "a few pages of a stored site");
-    let of_all = load(upserts(1008..texts.len()), 3, "the rest");
-    assert_eq!(of_all != of_ordinary, compacts, "only a full compaction makes another table");
+    load(upserts(1008..texts.len()), 3, "the rest");
     let gone = (300..texts.len()).step_by(13).map(Op::Delete);
     let moved = (301..texts.len()).step_by(29).map(|id| Op::Upsert(id, texts[id + 7 - id % 2 * 14].clone()));
     load(gone.chain(moved).collect(), 2, "pages deleted and replaced");
@@ -60,6 +62,38 @@ fn rarity(bench: &Bench) -> Vec<u8> {
 
 fn join() -> Config {
     Config { threshold: "0.8".parse().expect("a threshold"), ..config(Method::Join) }
+}
+
+/// A full compaction makes keys by another table, for a template that the first load did not have, and by no other one once it has.
+#[test]
+fn keys_are_made_anew_for_a_site_that_came_later() {
+    let mut random = Random(11);
+    let mut page = |at: usize| {
+        let own = (0..30).map(|_| random.below(1 << 30)).map(|word| format!("own{word}"));
+        let template = (0..60).map(|word| format!("site{word}"));
+        let text = template.chain(own).collect::<Vec<_>>().join(" ");
+        if at.is_multiple_of(10) { words(0, 80) } else { text }
+    };
+    let texts: Vec<String> = ordinary().into_iter().chain((0..1200).map(&mut page)).collect();
+    for config in [guaranteed::guaranteed(join()), guaranteed::guaranteed(within(join()))] {
+        let mut bench = Bench::new(config);
+        let mut load = |bench: &mut Bench, ids: std::ops::Range<usize>| {
+            let ops = ids.map(|id| Op::Upsert(id, texts[id].clone())).collect();
+            bench.load(&Load { ops, workers: 2, files: 1, epoch_bytes: None });
+            rarity(bench)
+        };
+        let first = load(&mut bench, 0..300);
+        assert_eq!(load(&mut bench, 300..1400), first, "a load makes no table");
+        squeeze(&bench.storage, Compaction::Full).expect("compacted");
+        let second = rarity(&bench);
+        assert_ne!(second, first, "another table is better");
+        guaranteed::whole(&bench, "compacted");
+        assert_eq!(load(&mut bench, 1400..texts.len()), second);
+        guaranteed::whole(&bench, "more pages of it");
+        squeeze(&bench.storage, Compaction::Full).expect("compacted");
+        assert_eq!(rarity(&bench), second, "no other is better");
+        guaranteed::whole(&bench, "compacted again");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::collection::run::schema::{POSTINGS, TEXTS};
 use crate::collection::run::writer::RunWriter;
 use crate::collection::tables::frozen::frozen;
 use crate::collection::tables::postings::PostingForm;
-use crate::collection::tables::rows::StoredText;
+use crate::collection::tables::rows::{StoredText, columns};
 use crate::collection::tables::sets::{SetCursor, salts};
 use crate::config::Config;
 use crate::document::Doc;
@@ -104,7 +104,8 @@ impl<'a> NewKeys<'a> {
         let mut buckets = PostingBuckets::new(self.form, now, folder);
         let (from, to) = range.of_postings();
         self.each_posting(&mut |row| {
-            let is_of_range = from <= row[0] && to.is_none_or(|to| row[0] < to);
+            let [key, _] = columns(&row);
+            let is_of_range = from <= key && to.is_none_or(|to| key < to);
             if is_of_range { buckets.push(row) } else { Ok(()) }
         })?;
         let progress = self.rows.progress;
@@ -263,7 +264,8 @@ impl PostingBuckets {
     }
 
     fn push(&mut self, row: [u64; 2]) -> Result<()> {
-        let bucket = u128::from(row[0]) * self.piles.len() as u128 / self.below;
+        let [key, _] = columns(&row);
+        let bucket = u128::from(key) * self.piles.len() as u128 / self.below;
         self.piles[bucket as usize].extend(&[row])
     }
 
