@@ -171,7 +171,8 @@ def check_table(path, out, side):
     assert schema.metadata == made.schema.metadata, f"{path}: other metadata: {made.schema.metadata}"
     for at, field in enumerate(schema):
         of, kind = made.schema.field(at), plain(field.type)
-        assert of.type == kind, f"{path}, {field.name}: {of.type}, not {kind}"
+        # Newer ones of pyarrow read some types as they were.
+        assert plain(of.type) == kind, f"{path}, {field.name}: {of.type}, not {kind}"
         assert of.nullable == field.nullable, f"{path}, {field.name}: nullable {of.nullable}"
         said = {key: of.metadata[key] for key in of.metadata or {} if key != b"PARQUET:field_id"}
         assert said == (field.metadata or {}), f"{path}, {field.name}: {said}"

@@ -77,7 +77,7 @@ fn keys_are_made_anew_for_a_site_that_came_later() {
     let texts: Vec<String> = ordinary().into_iter().chain((0..1200).map(&mut page)).collect();
     for config in [guaranteed::guaranteed(join()), guaranteed::guaranteed(within(join()))] {
         let mut bench = Bench::new(config);
-        let mut load = |bench: &mut Bench, ids: std::ops::Range<usize>| {
+        let load = |bench: &mut Bench, ids: std::ops::Range<usize>| {
             let ops = ids.map(|id| Op::Upsert(id, texts[id].clone())).collect();
             bench.load(&Load { ops, workers: 2, files: 1, epoch_bytes: None });
             rarity(bench)

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::bytes::{ReadFault, Turn, Window, open_decompressed};
-use super::codec::Boundaries;
+use super::codec::{Boundaries, Parser};
 use super::date::Day;
 use super::field::Fields;
 use super::format::{Compression, Format};
@@ -70,8 +70,7 @@ pub fn reread_records(
         let mut turn = None;
         let bytes = again.record(fields, &mut turn)?;
         let length = bytes.len();
-        let mark = if offset == 0 && follows_mark { BOM } else { b"" };
-        let bytes = bytes.strip_prefix(mark).unwrap_or(bytes);
+        let bytes = without_mark(bytes, &*parser, offset == 0 && follows_mark);
         if turn.is_none() && fields.room.is_long(usize::try_from(parser.weight(bytes)).unwrap_or(usize::MAX))
         {
             turn = fields.room.turn()?;
@@ -114,10 +113,15 @@ pub fn stored_record<T>(
     let follows_mark = codec.boundaries().is_none_or(|boundaries| boundaries.follows_mark());
     let (header, raw) = stored.split_at(header_end(codec.boundaries(), stored));
     let mut parser = codec.parser(utf8(header)?, fields)?;
-    // Behind a header it is a part of the record, and where it says what the character set is.
-    let is_none = header.is_empty() && follows_mark && !parser.takes_mark();
-    let mark = if is_none { BOM } else { b"" };
-    parser.record(Position::new(0, 0), 1, raw.strip_prefix(mark).unwrap_or(raw)).map(|record| take(&record))
+    // Behind a header it is a part of the record.
+    let raw = without_mark(raw, &*parser, header.is_empty() && follows_mark);
+    parser.record(Position::new(0, 0), 1, raw).map(|record| take(&record))
+}
+
+/// A record as its parser takes it: without a byte order mark where one may stand before it, unless that says its character set.
+fn without_mark<'a>(bytes: &'a [u8], parser: &dyn Parser, may_have: bool) -> &'a [u8] {
+    let mark = if may_have && !parser.takes_mark() { BOM } else { b"" };
+    bytes.strip_prefix(mark).unwrap_or(bytes)
 }
 
 /// What has to be written of a record, given as [`Record::stored`](super::Record::stored) gave it, where a file is made of

@@ -166,6 +166,9 @@ fn a_byte_order_mark_says_the_characters_of_a_page_that_is_stored() {
     let (text, _) = record_text(Format::Html, page, &fields).expect("a record");
     assert_eq!(text, "na\u{fffd}ve caf\u{fffd}");
     assert_eq!(read("html", page, u64::MAX, 100), [(0, text)]);
+    // It is read again where it stands, too, which is tried of what begins so.
+    let page = b"\xef\xbb\xbf<meta charset=latin1><p>a \xc3\xa9t\xc3\xa9";
+    assert_eq!(read("html", page, u64::MAX, 100), [(0, "a \u{e9}t\u{e9}".to_owned())]);
 }
 
 #[test]

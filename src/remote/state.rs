@@ -41,6 +41,11 @@ impl ObjectState {
         }
     }
 
+    /// Whether what is fetched is kept in a spool.
+    pub fn is_spooled(&self) -> bool {
+        self.blocks.is_some()
+    }
+
     /// The same for a reader that may have so many bytes under way and in hand.
     pub fn with_room(self, ahead: u64) -> ObjectState {
         ObjectState { ahead, ..self }

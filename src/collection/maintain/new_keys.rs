@@ -2,8 +2,8 @@
 //!
 //! The keys of a text are its rarest shingles by the table that the first load has made. A site that came later has a template whose
 //! shingles that table takes for rare: all its pages stand under them, and a load that meets one of these keys reads the sets of all
-//! pages, however small it is. A merge of all runs makes a table of a sample of what is stored. If far fewer of the sampled
-//! texts stand under common keys by that one, it derives the keys of all texts by it, and writes both. Any one order of the shingles is right for the
+//! pages, however small it is. A merge of all runs makes a table of a sample of what is stored. If at most half as many of the sample's
+//! postings stand under common keys by that one, it derives the keys of all texts by it, and writes both. Any one order of the shingles is right for the
 //! prefix filter, so what is found stays the same.
 
 use std::path::Path;
@@ -24,6 +24,7 @@ use crate::flow::{Pile, Posting};
 use crate::limits::{MAX_EXPANDED_GROUP, sized};
 use crate::method::FrozenTables;
 use crate::simd::Simd;
+use crate::similarity::AcceptanceRule;
 use crate::sketch::{Rarity, spread};
 use crate::sketcher::Sketcher;
 
@@ -31,8 +32,10 @@ use crate::sketcher::Sketcher;
 const COMMON: u64 = sized(MAX_EXPANDED_GROUP as u64, 4);
 /// Of so many texts one is sampled; the least and the most of them.
 const SAMPLE: (u64, u64, u64) = sized((64, 1 << 12, 1 << 17), (2, 1 << 3, 1 << 7));
-/// Words of their sets after which no more are.
-const MOST_WORDS: usize = sized(4 << 20, 1 << 12);
+/// Words of their sets, about.
+const MOST_WORDS: u64 = sized(4 << 20, 1 << 12);
+/// Words of a set that is not sampled: what it would add takes much memory, and most of its shingles are met once.
+const LONG: u32 = sized(64 << 10, 1 << 8);
 /// Texts that are sampled together: they lie in the same blocks.
 const NEIGHBOURS: u64 = 32;
 /// Fewer sampled texts under one key are no sign that many of all are.
@@ -40,7 +43,7 @@ const LEAST: u64 = sized(4, 2);
 /// Of so many postings one stands under a common key where a better table is looked for.
 const FEW: usize = 64;
 /// Bytes of postings that are sorted at once, and most buckets of these.
-const SORTED: (u64, u64) = sized((32 << 20, 1 << 8), (1 << 8, 4));
+const SORTED: (u64, u64) = sized((32 << 20, 1 << 6), (1 << 8, 4));
 /// Bytes of them that are held in memory before they are sorted.
 const HELD: u64 = sized(64 << 20, 64 << 10);
 /// Texts whose scopes are looked up at once.
@@ -67,7 +70,8 @@ impl<'a> NewKeys<'a> {
         texts: Stays,
     ) -> Result<Option<NewKeys<'a>>> {
         let rows = MergedRows { range: Range::ALL, ..rows };
-        if !config.needs().rarity {
+        // By containment all shingles are keys, whatever their order.
+        if !config.needs().rarity || !config.rule().is_some_and(AcceptanceRule::has_prefixes) {
             return Ok(None);
         }
         let Some(known) = frozen(rows.tables)? else { return Ok(None) };
@@ -94,15 +98,10 @@ impl<'a> NewKeys<'a> {
     /// # Errors
     /// Those of [`NewKeys::if_better`].
     pub(super) fn write(&self, run: &mut RunWriter, range: Range, folder: &Path) -> Result<()> {
-        let now: u64 = self
-            .rows
-            .tables
-            .having(POSTINGS)
-            .filter_map(|run| run.rows(POSTINGS.kind))
-            .map(RowsReader::len)
-            .sum();
-        let mut buckets = PostingBuckets::new(self.form, now, folder);
+        let now = self.rows.tables.having(POSTINGS).filter_map(|run| run.rows(POSTINGS.kind));
+        let now = now.map(RowsReader::len).sum();
         let (from, to) = range.of_postings();
+        let mut buckets = PostingBuckets::new(self.form.keys(), (from, to), now, folder);
         self.each_posting(&mut |row| {
             let [key, _] = columns(&row);
             let is_of_range = from <= key && to.is_none_or(|to| key < to);
@@ -167,19 +166,24 @@ struct SampledSets {
 
 impl SampledSets {
     fn of(rows: MergedRows<'_>, stays: Stays) -> Result<SampledSets> {
-        let all: u64 =
-            rows.tables.having(TEXTS).filter_map(|run| run.rows(TEXTS.kind)).map(RowsReader::len).sum();
-        let wanted = (all / SAMPLE.0).clamp(SAMPLE.1, SAMPLE.2).min(all);
-        let part = u128::from(u64::MAX) * u128::from(wanted) / u128::from(all.max(1));
-        let is_sampled = |content: u64| u128::from(spread(content / NEIGHBOURS + 1)) <= part;
-        let only = |_: usize, row: &[u64]| is_sampled(StoredText::of_row(row).content);
+        let (mut all, mut size) = (0, 0);
+        rows.each_row((TEXTS, stays), &mut |row| {
+            all += 1;
+            size += u64::from(StoredText::of_row(row).size);
+            Ok(())
+        })?;
+        let wanted = (all / SAMPLE.0).clamp(SAMPLE.1, SAMPLE.2);
+        let fit = u128::from(MOST_WORDS) * u128::from(all) / u128::from(size.max(1));
+        let part = u128::from(u64::MAX) * fit.min(wanted.into()).min(all.into()) / u128::from(all.max(1));
+        let only = |_: usize, row: &[u64]| {
+            let text = StoredText::of_row(row);
+            text.size < LONG && u128::from(spread(text.content / NEIGHBOURS + 1)) <= part
+        };
         let (mut words, mut ends, mut contents) = (Vec::new(), Vec::new(), Vec::new());
         each_set(MergedRows { only: Some(&only), ..rows }, stays, &mut |content, set| {
-            if words.len() < MOST_WORDS {
-                words.extend_from_slice(set);
-                ends.push(words.len());
-                contents.push(content);
-            }
+            words.extend_from_slice(set);
+            ends.push(words.len());
+            contents.push(content);
             Ok(())
         })?;
         let common = (COMMON * contents.len() as u64).div_ceil(all.max(1)).max(LEAST) as usize;
@@ -247,25 +251,24 @@ fn each_set(
 /// Rows of postings by ranges of their keys, so that each range can be sorted in memory.
 struct PostingBuckets {
     piles: Vec<Pile<[u64; 2]>>,
-    /// What keys of rows are below.
-    below: u128,
+    /// The least key, and how many there may be from it on.
+    from: u64,
+    keys: u128,
 }
 
 impl PostingBuckets {
-    /// None yet; there will be about so many.
-    fn new(form: PostingForm, postings: u64, folder: &Path) -> PostingBuckets {
-        let bytes = postings * size_of::<[u64; 2]>() as u64;
-        let many = bytes.div_ceil(SORTED.0).clamp(1, SORTED.1);
+    /// None yet, of the keys from one on, up to another or to the last of `all`; of all keys there will be about so many `postings`.
+    fn new(all: u128, (from, to): (u64, Option<u64>), postings: u64, folder: &Path) -> PostingBuckets {
+        let keys = to.map_or(all, u128::from) - u128::from(from);
+        let bytes = u128::from(postings) * size_of::<[u64; 2]>() as u128 * keys / all;
+        let many = bytes.div_ceil(SORTED.0.into()).clamp(1, SORTED.1.into()) as u64;
         let pile = || Pile::new(HELD / many, folder);
-        PostingBuckets {
-            piles: std::iter::repeat_with(pile).take(many as usize).collect(),
-            below: form.keys(),
-        }
+        PostingBuckets { piles: std::iter::repeat_with(pile).take(many as usize).collect(), from, keys }
     }
 
     fn push(&mut self, row: [u64; 2]) -> Result<()> {
         let [key, _] = columns(&row);
-        let bucket = u128::from(key) * self.piles.len() as u128 / self.below;
+        let bucket = u128::from(key - self.from) * self.piles.len() as u128 / self.keys;
         self.piles[bucket as usize].extend(&[row])
     }
 
@@ -293,11 +296,16 @@ mod tests {
         #[test]
         fn buckets_sort_what_one_sorted_set_would(
             keys in prop::collection::vec((any::<u64>(), 0..4u64), 0..300), many in 0..1u64 << 26,
+            part in 0..4u64, is_last in any::<bool>(),
         ) {
             let folder = tempfile::tempdir().expect("a folder");
             let form = PostingForm::of(&Config::default());
             let rows: Vec<[u64; 2]> = keys.iter().map(|(key, doc)| [form.key_of(*key), *doc]).collect();
-            let mut buckets = PostingBuckets::new(form, many, folder.path());
+            let quarter = (form.keys() / 4) as u64;
+            let (from, to) = (part * quarter, (!is_last && part < 3).then(|| (part + 1) * quarter));
+            let rows: Vec<[u64; 2]> =
+                rows.into_iter().filter(|row| from <= row[0] && to.is_none_or(|to| row[0] < to)).collect();
+            let mut buckets = PostingBuckets::new(form.keys(), (from, to), many, folder.path());
             rows.iter().chain(&rows).try_for_each(|row| buckets.push(*row)).expect("pushed");
             let mut sorted = Vec::new();
             buckets.each_sorted(&mut |rows| {

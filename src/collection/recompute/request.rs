@@ -56,7 +56,7 @@ impl Snapshot {
         Ok(Arc::new(replay))
     }
 
-    /// The tables that the collection was created with; `None` if nothing was ever loaded into it.
+    /// The tables that the collection was created with, or that a full compaction has made since; `None` if nothing was ever loaded into it.
     ///
     /// # Errors
     /// [`crate::error::Error::Io`] and [`crate::error::Error::Damaged`].

@@ -1,4 +1,5 @@
-//! The tables that a collection was created with, and that no load changes: counts of shingles, and the lexicon.
+//! The tables that a collection was created with, and that no load changes: counts of shingles, which a full compaction may make anew, and the
+//! lexicon.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::method::FrozenTables;
 use crate::sketch::Rarity;
 
-/// The tables that the collection was created with.
+/// The tables that the collection has.
 pub(in crate::collection) fn frozen(tables: &Tables) -> Result<Option<Arc<FrozenTables>>> {
     let Some(run) = tables.runs.iter().find(|run| run.heap(RARITY).is_some()) else { return Ok(None) };
     let packed = whole(tables, RARITY)?.unwrap_or_default();

@@ -86,6 +86,15 @@ impl InputFile {
         }
     }
 
+    /// Whether what is fetched of it is kept for all who read it.
+    #[cfg(feature = "parquet")]
+    pub(in crate::read) fn keeps_fetched(&self) -> bool {
+        match &self.opened {
+            OpenedInput::File(_) => false,
+            OpenedInput::Object(reader) => lock(reader).state().is_spooled(),
+        }
+    }
+
     /// Says that all of a range will be read, in order, and little else.
     pub fn expect(self, range: Range<u64>) -> InputFile {
         if let OpenedInput::Object(reader) = &self.opened {

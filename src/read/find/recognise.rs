@@ -298,8 +298,9 @@ mod tests {
                 for (content, format) in [
                     ("id\ttext\n1\ta b\n".to_owned(), tabs),
                     ("id\tbody\n1\ta b\n".to_owned(), Format::Text),
+                    ("id|text\n---|---\n1|a b\n".to_owned(), Format::Text),
                     (format!("{mail}Message-ID: <1@b>\n\ntext\n"), Format::Message),
-                    (format!("{mail}MIME-Version: 1.0\n\ntext\n"), Format::Message),
+                    (format!("{mail}MIME-Version: 1.0\n\ntext\n"), Format::Text),
                     (format!("{mail}\ntext\n"), Format::Text),
                 ] {
                     assert_eq!(plain(name, content.as_bytes(), found), Some(format), "{name}: {content}");

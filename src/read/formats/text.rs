@@ -26,6 +26,12 @@ pub(super) const CODE: u8 = 1;
 /// Plain text.
 pub(super) struct WholeText;
 
+/// Makes a document of it.
+struct TextParser {
+    /// Whether it may turn out to be binary: where a record is read again, it was a text the first time.
+    is_first: bool,
+}
+
 impl Codec for WholeText {
     fn code(&self) -> [u8; 2] {
         [CODE, 0]
@@ -44,7 +50,7 @@ impl Codec for WholeText {
     }
 
     fn records(&self, file: u32, source: &Source, unit: &Unit, fields: Arc<Fields>) -> Box<dyn Records> {
-        whole(file, source, unit, &fields, Box::new(WholeText))
+        whole(file, source, unit, &fields, Box::new(TextParser { is_first: true }))
     }
 
     fn boundaries(&self) -> Option<Box<dyn Boundaries>> {
@@ -52,15 +58,15 @@ impl Codec for WholeText {
     }
 
     fn parser<'a>(&self, _: &str, _: &'a Fields) -> Result<Box<dyn Parser + 'a>, Refusal> {
-        Ok(Box::new(WholeText))
+        Ok(Box::new(TextParser { is_first: false }))
     }
 }
 
-impl Parser for WholeText {
+impl Parser for TextParser {
     fn record<'a>(&'a mut self, position: Position, line: u32, raw: &'a [u8]) -> Result<Record<'a>, Refusal> {
         let text = utf8(raw)?;
         // The beginning of the file was looked at when it was found.
-        if has_too_many_zeros(raw) {
+        if self.is_first && has_too_many_zeros(raw) {
             return Err(Refusal::Malformed(
                 "it is binary, or UTF-16 without its mark: many bytes are zero".into(),
             ));
@@ -89,9 +95,14 @@ mod tests {
     fn what_is_binary_behind_a_long_beginning_is_refused() {
         let record = |zeros: usize| {
             let raw = [vec![b'a'; 1000], vec![0; zeros]].concat();
-            WholeText.record(Position::new(0, 0), 1, &raw).map(|record| record.text.len())
+            let record = |is_first| {
+                let mut parser = TextParser { is_first };
+                parser.record(Position::new(0, 0), 1, &raw).map(|record| record.text.len())
+            };
+            assert_eq!(record(false), Ok(1000 + zeros));
+            record(true)
         };
-        assert_eq!((record(0), record(60)), (Ok(1000), Ok(1060)));
-        assert!(matches!(record(100), Err(Refusal::Malformed(why)) if why.contains("binary")));
+        assert_eq!((record(0), record(300)), (Ok(1000), Ok(1300)));
+        assert!(matches!(record(400), Err(Refusal::Malformed(why)) if why.contains("binary")));
     }
 }

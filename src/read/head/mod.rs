@@ -31,8 +31,8 @@ const PACKAGES: [&str; 44] = [
     "pth", "keras", "kmz",
 ];
 
-/// In texts no more than one byte of so many is zero: one here and there is what some program left.
-const ZEROS: usize = 16;
+/// In texts no more than one byte of so many is zero: some are what some program left.
+const ZEROS: usize = 4;
 
 /// How a file was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,7 +55,9 @@ fn is_table(head: &FileHead, delimiter: Delimiter) -> bool {
 
 /// Whether a file that is called a text is a table all the same.
 fn is_table_beyond_doubt(head: &FileHead, delimiter: Delimiter) -> bool {
-    head.text_of_head().is_some_and(|text| is_of_rows_of_text(text, head.is_whole(), delimiter.byte()))
+    // Tables within texts have bars.
+    delimiter.byte() != b'|'
+        && head.text_of_head().is_some_and(|text| is_of_rows_of_text(text, head.is_whole(), delimiter.byte()))
 }
 
 /// The format of a file that is said to be CSV, whatever its name.

@@ -42,8 +42,8 @@ const SHARED_SIGNS: [&str; 2] = ["mime-version", "content-type"];
 /// Headers that say who sent a mail, or how it came.
 const SENDER: [&str; 4] = ["from", "message-id", "received", "return-path"];
 
-/// Headers that programs write which carry mails, or make them of parts.
-const CARRIED: [&str; 4] = ["message-id", "received", "return-path", "mime-version"];
+/// The header that whatever sends a mail puts there.
+const MESSAGE_ID: &str = "message-id";
 
 /// Whether a file is mbox: a line `From`, maybe behind blank ones, and the headers of a message.
 pub(super) fn recognise_mbox(head: &FileHead) -> Option<(Certainty, Format)> {
@@ -59,8 +59,8 @@ pub(super) fn recognise_message(head: &FileHead) -> Option<(Certainty, Format)> 
     let certainty = match head.extension() {
         Some("eml" | "emlx") if !head.is_binary() => Certainty::Named,
         _ if head.is_in_maildir() && count_signs(content).is_some() => Certainty::Named,
-        // Somebody may write of a mail, with its first headers; what carried it there, or what it is made of, programs write.
-        _ if head.is_called_text() && signs(content) > 2 && is_carried(content) => Certainty::Proven,
+        // Somebody may write of a mail, with its first headers. This one programs write.
+        _ if head.is_called_text() && signs(content) > 2 && is_sent_mail(content) => Certainty::Proven,
         _ if signs(content) > 2 || counted.is_some() && signs(content) > 0 => Certainty::Likely,
         _ => return None,
     };
@@ -72,10 +72,9 @@ fn known_headers(bytes: &[u8]) -> HeaderLines<'_> {
     HeaderLines::split(bytes).map_or_else(|| HeaderLines::open(bytes), |(headers, _)| headers)
 }
 
-/// Whether headers at the front of bytes say that these were carried as a mail.
-fn is_carried(bytes: &[u8]) -> bool {
-    let bytes = &*with_line_feeds(bytes);
-    CARRIED.iter().any(|name| known_headers(bytes).get(name).is_some())
+/// Whether headers at the front of bytes say that these were sent as a mail.
+fn is_sent_mail(bytes: &[u8]) -> bool {
+    known_headers(&with_line_feeds(bytes)).get(MESSAGE_ID).is_some()
 }
 
 /// How many headers of a mail stand at the front of bytes; 0 if these are no headers.

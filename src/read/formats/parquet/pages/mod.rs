@@ -74,7 +74,8 @@ impl ColumnPages {
         if chunk.elsewhere {
             return Err(damaged("a column that is in another file"));
         }
-        let again = file.again(wanted);
+        // Where nothing that was fetched is kept, each column would fetch those beside it for itself.
+        let again = file.again(if file.keeps_fetched() { wanted } else { chunk.range() });
         let is_at_hand = again.is_none();
         Ok(ColumnPages {
             file: again.map_or_else(|| Arc::clone(file), Arc::new),
