@@ -114,7 +114,8 @@ fn against_values(content: &[u8], seen: &[Seen], fields: &Fields) {
         });
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let bom: &[u8] = b"\xef\xbb\xbf";
-        let body = if offset == 0 { body.strip_prefix(bom).unwrap_or(body) } else { body };
+        // Files with a mark may have been put behind one another.
+        let body = body.strip_prefix(bom).unwrap_or(body);
         offset += line.len() as u64;
         let kind = match here {
             Some(Seen::Refused { kind, .. }) => Some(*kind),

@@ -190,6 +190,12 @@ fn a_page_whose_mark_says_its_characters_is_stored_with_it() {
     html(include_bytes!("../found/html-mark-before-no-utf-8"));
 }
 
+/// The twin took a mark for part of a line that it stands before, unless that was the first one.
+#[test]
+fn a_mark_before_any_line_is_no_part_of_it() {
+    reader(include_bytes!("../found/reader-mark-behind-a-line"));
+}
+
 /// Whoever passed over a page went by another number than who read it.
 #[test]
 fn pages_of_fewer_rows_than_values_hold() {
