@@ -26,9 +26,9 @@ fn ordinary() -> Vec<String> {
 
 /// Loads ordinary texts first, then the pages in parts; replaces and deletes some of them. Once more with full compactions between these,
 /// which may make keys anew.
-fn follow(config: Config, check: impl Fn(&Bench, &str)) {
-    follow_loads(&config, false, &check);
-    follow_loads(&config, true, &check);
+fn follow(config: &Config, check: impl Fn(&Bench, &str)) {
+    follow_loads(config, false, &check);
+    follow_loads(config, true, &check);
 }
 
 fn follow_loads(config: &Config, compacts: bool, check: &impl Fn(&Bench, &str)) {
@@ -100,32 +100,32 @@ fn keys_are_made_anew_for_a_site_that_came_later() {
 fn transitive() {
     let mut config = join();
     config.cluster.clustering = Clustering::Transitive;
-    follow(config, Bench::check);
+    follow(&config, Bench::check);
 }
 
 #[test]
 fn with_a_guarantee() {
-    follow(guaranteed::guaranteed(join()), guaranteed::check);
+    follow(&guaranteed::guaranteed(join()), guaranteed::check);
 }
 
 #[test]
 fn contained() {
     let mut config = join();
     config.join.measure = JoinMeasure::Containment;
-    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
+    follow(&guaranteed::guaranteed(config.clone()), guaranteed::check);
     config.threshold = "0.95".parse().expect("a threshold");
     config.cluster.clustering = Clustering::Transitive;
-    follow(config, Bench::check);
+    follow(&config, Bench::check);
 }
 
 #[test]
 fn within_sites() {
     let mut config = within(join());
-    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
+    follow(&guaranteed::guaranteed(config.clone()), guaranteed::check);
     config.join.measure = JoinMeasure::Containment;
-    follow(guaranteed::guaranteed(config.clone()), guaranteed::check);
+    follow(&guaranteed::guaranteed(config.clone()), guaranteed::check);
     config.cluster.clustering = Clustering::Transitive;
-    follow(config, Bench::check);
+    follow(&config, Bench::check);
 }
 
 /// Pages of which none resembles another are told apart by their own parts: nothing is left to be measured against

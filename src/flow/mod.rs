@@ -53,7 +53,7 @@ pub use documents::RunDocuments;
 pub use intake::within::{salted, value_salt};
 pub use left_out::{LeaveOut, LeftOutPositions};
 pub use memory::budget::{Budget, Share};
-pub use memory::spill::Pile;
+pub(crate) use memory::spill::Pile;
 pub use records::Brought;
 pub use records::{Candidate, Change, ChangeKind, ExactDuplicate, Pair, Posting, id_digest};
 pub use request::{ProtectedSet, Request};
