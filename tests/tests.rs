@@ -173,6 +173,9 @@ mod reference;
 /// Inputs from object stores and web servers, served by the tests themselves.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote;
+/// Archives in object stores whose files are read one by one.
+#[cfg(all(feature = "remote", feature = "parquet"))]
+mod remote_archives;
 /// Outputs in object stores, whatever goes wrong.
 #[cfg(all(feature = "remote", feature = "parquet"))]
 mod remote_output;

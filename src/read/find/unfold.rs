@@ -14,6 +14,8 @@ use crate::read::format::{Format, FormatHint};
 use crate::read::formats::codec;
 use crate::read::head::FoundBy;
 use crate::read::source::{ArchivePlace, Source};
+use crate::read::windowed::carries;
+use crate::remote::ObjectState;
 
 /// Bytes of a copy that are written at once.
 const WRITTEN: usize = sized(256 << 10, 64);
@@ -24,20 +26,22 @@ const MOST_OF_BYTE: u64 = 200;
 const NAME: usize = 80;
 
 /// The files of many records in an archive, as sources; the archive notes where they stand. They are copied to a new folder in
-/// `spool`.
+/// `spool`. An object is copied of where what is fetched is kept, so that reading it afterwards fetches nothing again.
 ///
 /// # Errors
 /// [`Error::Io`] if there is no place for a copy, or the archive cannot be read for a reason that is not its own.
 pub(super) fn unfold(archive: &mut Source, spool: &Path, hint: FormatHint) -> Result<Vec<Source>> {
-    if hint.shared || archive.is_remote() || !matches!(archive.format, Format::Tar | Format::Zip) {
+    let is_read_here = !hint.shared && archive.object.as_ref().is_none_or(ObjectState::is_spooled);
+    if !is_read_here || !matches!(archive.format, Format::Tar | Format::Zip) {
         return Ok(Vec::new());
     }
     let left = archive.bytes.saturating_mul(MOST_OF_BYTE).max(RATIO_FREE_BYTES);
     let mut copies = Copies { archive, spool, hint, folder: None, begun: None, left, sources: Vec::new() };
     let copied = codec(copies.archive.format).copy_apart(copies.archive, &mut copies);
     let (place, sources) = (copies.folder.clone(), copies.sources);
-    copied.map_err(|error| {
-        Error::io(place.as_deref().unwrap_or(&archive.path), "copy files of an archive to", error)
+    copied.map_err(|error| match carries(&error) {
+        true => Error::io(&archive.path, "read", error),
+        false => Error::io(place.as_deref().unwrap_or(&archive.path), "copy files of an archive to", error),
     })?;
     archive.apart = sources.iter().filter_map(|source| Some(source.within.as_ref()?.place)).collect();
     archive.apart.sort_unstable();

@@ -5,27 +5,34 @@ use std::ops::Range;
 
 use flate2::Crc;
 
+use super::super::apart::LOOKED;
 use super::super::member::MemberFormats;
 use super::directory::{DirectoryWindow, ZipFile};
 use super::entry::MemberEntry;
-use super::unpack::{MemberReader, Unpacking, not_unpacked};
+use super::unpack::{MemberDamage, MemberReader, Unpacking, not_unpacked};
 use crate::limits::sized;
 use crate::read::codec::{MemberCopy, TakeCopies};
 use crate::read::head::wanted;
 use crate::read::source::Source;
+use crate::read::windowed::carries;
 
 /// Bytes that are unpacked at once.
 const COPIED: u64 = sized(256 << 10, 100);
 
 /// Copies members of an archive. Damage is passed over: reading refuses it in its place.
 pub(super) fn copy(formats: MemberFormats, source: &Source, into: &mut dyn TakeCopies) -> io::Result<()> {
-    let Ok(zip) = ZipFile::open_and_keep(source) else { return Ok(()) };
+    let Some(zip) = unless_damaged(ZipFile::open_and_keep(source))? else { return Ok(()) };
     let mut reader = MemberReader::new(&zip.file);
     let mut window = DirectoryWindow::new(&zip.file, zip.index.end.directory.clone());
-    let (mut row, mut content) = (0, Vec::new());
-    while let Ok(Some(entry)) = window.next() {
+    let (mut row, mut any, mut content) = (0, false, Vec::new());
+    while let Some(entry) = unless_damaged(window.next())?.flatten() {
         let entry = entry.read(zip.index.end.base);
+        // All would be kept on the disk of this machine.
+        if source.is_remote() && !any && entry.start.is_some_and(|start| start > LOOKED) {
+            break;
+        }
         if is_copied(formats, &zip, &entry, &mut reader, (&mut content, into))? {
+            any = true;
             let copy = MemberCopy { path: entry.path().into_owned(), place: row, before: 0 };
             if !into.end(copy)? {
                 break;
@@ -47,7 +54,7 @@ fn is_copied(
     let fits = entry.packed.max(entry.unpacked) < u64::from(u32::MAX);
     let is_file = fits && !entry.is_blank() && not_unpacked(entry).is_none();
     let Some((_, slot)) = zip.index.slot(entry.start).filter(|_| is_file) else { return Ok(false) };
-    let Some(mut unpacking) = begun(reader, entry, slot, content) else { return Ok(false) };
+    let Some(mut unpacking) = begun(reader, entry, slot, content)? else { return Ok(false) };
     let path = entry.path();
     if !formats.is_apart(&path, content, unpacking.is_over) {
         return Ok(false);
@@ -61,7 +68,7 @@ fn is_copied(
         if unpacking.is_over {
             break;
         }
-        if reader.more(&mut unpacking, content, COPIED).is_err() {
+        if unless_damaged(reader.more(&mut unpacking, content, COPIED))?.is_none() {
             into.discard();
             return Ok(false);
         }
@@ -79,14 +86,29 @@ fn begun(
     entry: &MemberEntry,
     slot: Range<u64>,
     content: &mut Vec<u8>,
-) -> Option<Unpacking> {
+) -> io::Result<Option<Unpacking>> {
     content.clear();
-    let mut unpacking = reader.begin(entry, slot).ok()?;
+    let Some(mut unpacking) = unless_damaged(reader.begin(entry, slot))? else { return Ok(None) };
     while !unpacking.is_over {
         match wanted(content) {
             0 => break,
-            more => reader.more(&mut unpacking, content, more as u64).ok()?,
+            more if unless_damaged(reader.more(&mut unpacking, content, more as u64))?.is_none() => {
+                return Ok(None);
+            }
+            _ => {}
         }
     }
-    Some(unpacking)
+    Ok(Some(unpacking))
+}
+
+/// What was read, or nothing of what is damaged.
+///
+/// # Errors
+/// That of what is between, which says nothing of the archive.
+fn unless_damaged<T>(read: Result<T, impl Into<MemberDamage>>) -> io::Result<Option<T>> {
+    match read.map_err(Into::into) {
+        Ok(read) => Ok(Some(read)),
+        Err(MemberDamage::System(error)) if carries(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
 }
