@@ -21,7 +21,7 @@ use crate::metrics::{Metric, Metrics};
 #[derive(Debug, Default)]
 pub struct Progress {
     stage: AtomicU8,
-    done: AtomicU64,
+    done: Arc<AtomicU64>,
     total: AtomicU64,
     metrics: Metrics,
     clock: Mutex<Clock>,
@@ -110,6 +110,11 @@ impl Progress {
     /// Counts work done in the present stage.
     pub fn advance(&self, done: u64) {
         self.done.fetch_add(done, Ordering::Relaxed);
+    }
+
+    /// What counts the work done in the present stage, for whoever does it.
+    pub fn counter(&self) -> &Arc<AtomicU64> {
+        &self.done
     }
 
     /// Counts documents read.

@@ -16,7 +16,8 @@ use crate::support::zips::{Zipped, zipped};
 
 /// Lines of which no text is like another one, but for those of equal numbers.
 fn lines(ids: &str, numbers: std::ops::Range<usize>) -> Vec<u8> {
-    let text = |n: usize| (0..60).map(|word| format!("w{} ", n * 61 + word)).collect::<String>();
+    let word = |n: usize| (n as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20;
+    let text = |n: usize| (0..60).map(|at| format!("{:x} ", word(n * 61 + at))).collect::<String>();
     numbers
         .flat_map(|n| format!("{}\n", json!({"id": format!("{ids}{n}"), "text": text(n)})).into_bytes())
         .collect()

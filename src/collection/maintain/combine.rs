@@ -134,6 +134,7 @@ pub fn combine(
     let new_keys = spills.map(|_| NewKeys::if_better(rows, config, text_stays));
     let new_keys = new_keys.transpose()?.flatten();
     let mut combining = Combining { run, rows };
+    combining.run.tell(progress);
     for kind in [RARITY, LEXICON].into_iter().filter(|_| range.is_first()) {
         if let Some(new_keys) = new_keys.as_ref().filter(|_| kind == RARITY) {
             combining.run.heap(kind)?;
@@ -178,7 +179,6 @@ impl Combining<'_> {
             heap.read(start, (heap.len() - start).min(STEP as u64) as usize, &mut words)?;
             self.run.push(&words)?;
         }
-        self.rows.progress.advance(heap.len() * 8);
         Ok(())
     }
 

@@ -207,7 +207,8 @@ fn merge_together(writer: &Writer, next: &mut Manifest, peers: &Peers, progress:
     if next.runs.is_empty() {
         return Ok(false);
     }
-    progress.enter(Stage::Write, next.runs.iter().map(|run| run.bytes).sum());
+    let bytes: u64 = next.runs.iter().map(|run| run.bytes).sum();
+    progress.enter(Stage::Write, bytes / parts(peers) as u64);
     next.next_run += parts(peers) as u64;
     let written = merge_range(writer.snapshot(), first, peers, progress)?;
     let (mut entries, storage) = (Vec::new(), &**writer.storage());
@@ -254,7 +255,7 @@ fn merge_range(
 pub fn follow_compaction(storage: &Arc<dyn Storage>, peers: &Peers, progress: &Progress) -> Result<()> {
     let Some(Task { manifest, first_run }) = peers.receive()? else { return Ok(()) };
     let sizes = manifest.runs.iter().map(|run| run.bytes);
-    progress.enter(Stage::Write, sizes.sum::<u64>() / peers.mesh().processes() as u64);
+    progress.enter(Stage::Write, sizes.sum::<u64>() / parts(peers) as u64);
     merge_range(&Snapshot::ahead_of(storage, manifest)?, first_run, peers, progress).map(drop)
 }
 

@@ -104,7 +104,7 @@ pub struct MergedRows<'a> {
     pub live: Option<&'a Live>,
     /// Of the rows that stay those are handed on of which this is true, given the number of the run, if it is given.
     pub only: Option<&'a Only<'a>>,
-    /// Told of what is done, and asked whether to stop.
+    /// Asked whether to stop.
     pub progress: &'a Progress,
 }
 
@@ -210,7 +210,6 @@ impl MergedRows<'_> {
                 each(row, source)?;
             }
         }
-        self.progress.advance((seen * table.shape.width * 8) as u64);
         Ok(())
     }
 

@@ -42,8 +42,12 @@ const NEIGHBOURS: u64 = 32;
 const LEAST: u64 = sized(4, 2);
 /// Of so many postings one stands under a common key where a better table is looked for.
 const FEW: usize = 64;
-/// Bytes of postings that are sorted at once, and most buckets of these.
+/// Bytes of postings that are sorted at once, about, and most buckets of these.
 const SORTED: (u64, u64) = sized((32 << 20, 1 << 6), (1 << 8, 4));
+/// A bucket of more times as many is divided once more.
+const LARGER: u64 = 4;
+/// Rows that are looked at for each place where it is divided.
+const LOOKED_AT: usize = 16;
 /// Bytes of them that are held in memory before they are sorted.
 const HELD: u64 = sized(64 << 20, 64 << 10);
 /// Texts whose scopes are looked up at once.
@@ -249,21 +253,21 @@ fn each_set(
 }
 
 /// Rows of postings by ranges of their keys, so that each range can be sorted in memory.
-struct PostingBuckets {
+struct PostingBuckets<'a> {
     piles: Vec<Pile<[u64; 2]>>,
+    folder: &'a Path,
     /// The least key, and how many there may be from it on.
     from: u64,
     keys: u128,
 }
 
-impl PostingBuckets {
+impl<'a> PostingBuckets<'a> {
     /// None yet, of the keys from one on, up to another or to the last of `all`; of all keys there will be about so many `postings`.
-    fn new(all: u128, (from, to): (u64, Option<u64>), postings: u64, folder: &Path) -> PostingBuckets {
+    fn new(all: u128, (from, to): (u64, Option<u64>), postings: u64, folder: &'a Path) -> PostingBuckets<'a> {
         let keys = to.map_or(all, u128::from) - u128::from(from);
         let bytes = u128::from(postings) * size_of::<[u64; 2]>() as u128 * keys / all;
-        let many = bytes.div_ceil(SORTED.0.into()).clamp(1, SORTED.1.into()) as u64;
-        let pile = || Pile::new(HELD / many, folder);
-        PostingBuckets { piles: std::iter::repeat_with(pile).take(many as usize).collect(), from, keys }
+        let many = bytes.div_ceil(SORTED.0.into()).clamp(1, SORTED.1.into());
+        PostingBuckets { piles: piles(many as usize, folder), folder, from, keys }
     }
 
     fn push(&mut self, row: [u64; 2]) -> Result<()> {
@@ -274,14 +278,53 @@ impl PostingBuckets {
 
     /// Hands on all rows in ascending order, each once.
     fn each_sorted(self, each: &mut dyn FnMut(&[[u64; 2]]) -> Result<()>) -> Result<()> {
-        for pile in self.piles {
-            let mut rows = pile.all()?.into_owned();
-            rows.sort_unstable();
-            rows.dedup();
-            each(&rows)?;
-        }
-        Ok(())
+        self.piles.into_iter().try_for_each(|pile| each_sorted(pile, self.folder, each))
     }
+}
+
+fn piles(many: usize, folder: &Path) -> Vec<Pile<[u64; 2]>> {
+    std::iter::repeat_with(|| Pile::new(HELD / many as u64, folder)).take(many).collect()
+}
+
+/// Hands on the rows of a pile in ascending order, each once. A key that very many texts have in common is a bucket of any size: one that
+/// is too large is divided where a sample of its own rows says.
+fn each_sorted(
+    pile: Pile<[u64; 2]>,
+    folder: &Path,
+    each: &mut dyn FnMut(&[[u64; 2]]) -> Result<()>,
+) -> Result<()> {
+    let most = SORTED.0 as usize / size_of::<[u64; 2]>();
+    if pile.len() <= LARGER as usize * most {
+        let mut rows = pile.all()?.into_owned();
+        rows.sort_unstable();
+        rows.dedup();
+        return each(&rows);
+    }
+    let bounds = bounds(&pile, pile.len().div_ceil(most).min(SORTED.1 as usize))?;
+    let mut parts = piles(bounds.len() + 1, folder);
+    pile.each_slice(|rows| {
+        rows.iter().try_for_each(|row| parts[bounds.partition_point(|bound| bound <= row)].extend(&[*row]))
+    })?;
+    drop(pile);
+    parts.into_iter().try_for_each(|part| each_sorted(part, folder, each))
+}
+
+/// Rows, ascending and distinct, that divide those of a pile into about so many equal parts. No row is there more than twice, so that
+/// each part is smaller than the pile.
+fn bounds(pile: &Pile<[u64; 2]>, parts: usize) -> Result<Vec<[u64; 2]>> {
+    let looked_at = (LOOKED_AT * parts).min(pile.len());
+    let mut buffer = Vec::new();
+    let row = |at: usize| Ok(pile.some(at * pile.len() / looked_at, 1, &mut buffer)?[0]);
+    let mut sample: Vec<[u64; 2]> = (0..looked_at).map(row).collect::<Result<_>>()?;
+    sample.sort_unstable();
+    sample.dedup();
+    let mut bounds: Vec<_> = (1..parts).map(|part| sample[part * sample.len() / parts]).collect();
+    bounds.retain(|bound| *bound != sample[0]);
+    bounds.dedup();
+    if bounds.is_empty() {
+        bounds.extend(sample.last());
+    }
+    Ok(bounds)
 }
 
 #[cfg(test)]
@@ -296,11 +339,13 @@ mod tests {
         #[test]
         fn buckets_sort_what_one_sorted_set_would(
             keys in prop::collection::vec((any::<u64>(), 0..4u64), 0..300), many in 0..1u64 << 26,
-            part in 0..4u64, is_last in any::<bool>(),
+            part in 0..4u64, is_last in any::<bool>(), common in (any::<u64>(), 0..500u64),
         ) {
             let folder = tempfile::tempdir().expect("a folder");
             let form = PostingForm::of(&Config::default());
-            let rows: Vec<[u64; 2]> = keys.iter().map(|(key, doc)| [form.key_of(*key), *doc]).collect();
+            let of_one_key = (0..common.1).map(|doc| (common.0, doc.wrapping_mul(spread(common.0)) >> 40));
+            let keys = keys.into_iter().chain(of_one_key);
+            let rows: Vec<[u64; 2]> = keys.map(|(key, doc)| [form.key_of(key), doc]).collect();
             let quarter = (form.keys() / 4) as u64;
             let (from, to) = (part * quarter, (!is_last && part < 3).then(|| (part + 1) * quarter));
             let rows: Vec<[u64; 2]> =

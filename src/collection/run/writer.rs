@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -15,6 +17,7 @@ use crate::collection::run::rows::packed::RowPacker;
 use crate::collection::run::schema::{RARITY, Table, section_name};
 use crate::error::{Error, Result};
 use crate::limits::sized;
+use crate::progress::Progress;
 use crate::storage::{FileWriter, Storage};
 
 /// Pages appended at once: 1 MiB.
@@ -51,6 +54,8 @@ struct PageStream {
     pages: u64,
     /// Their checksums, one after another.
     sum: Xxh3,
+    /// What counts the bytes that are appended, if somebody is told of them.
+    told: Option<Arc<AtomicU64>>,
 }
 
 impl PageStream {
@@ -74,7 +79,11 @@ impl PageStream {
         let bytes = bytemuck::cast_slice(&self.buffer[..self.full]);
         // Also after a failure, so that there is room for what comes: the file then refuses all of it.
         self.full = 0;
-        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))
+        self.writer.append(bytes).map_err(|e| Error::io(&self.path, "write", e))?;
+        if let Some(told) = &self.told {
+            told.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Writes `words` as pages of `section`, `piece` words a page.
@@ -131,9 +140,15 @@ impl RunWriter {
             full: 0,
             pages: 0,
             sum: Xxh3::new(),
+            told: None,
         };
         let (sections, fences, packer, last) = (Vec::new(), Vec::new(), RowPacker::default(), Vec::new());
         Ok(RunWriter { stream, sections, fences, used: 0, packer, last })
+    }
+
+    /// Has the bytes that are appended to the file counted as work of a stage.
+    pub(in crate::collection) fn tell(&mut self, progress: &Progress) {
+        self.stream.told = Some(Arc::clone(progress.counter()));
     }
 
     /// Begins a section of rows, which ends the one before.

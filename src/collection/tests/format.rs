@@ -1,6 +1,7 @@
 //! What `docs/src/reference/format.md` says, compared with a run.
 
 use super::*;
+use crate::progress::{Progress, Stage};
 
 /// The run that the document shows.
 fn shown() -> Vec<u8> {
@@ -39,6 +40,21 @@ fn the_document_shows_every_byte_of_a_run() {
         panic!("at {at:06x} are {:02x?}, not {:02x?}", &found[at..at + 8], &expected[at..at + 8]);
     }
     assert_eq!(found.len(), 5 * 4096);
+}
+
+#[test]
+fn every_byte_that_is_written_is_told() {
+    let (storage, progress) = (Memory::default(), Progress::default());
+    progress.enter(Stage::Write, 0);
+    write(&storage, "a", |writer| {
+        writer.tell(&progress);
+        writer.rows(SectionKind(5), Shape { width: 2, key: 1 })?;
+        (0..300_000).try_for_each(|number| writer.push(&[number, mix(number)]))?;
+        let (_, so_far, _) = progress.now();
+        assert!(so_far > 0, "told while it is written");
+        Ok(())
+    });
+    assert_eq!(progress.now(), (Stage::Write, storage.bytes("a").len() as u64, 0));
 }
 
 /// The places and values that the text of the document names, spelt out.
