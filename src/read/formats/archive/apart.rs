@@ -2,13 +2,9 @@
 
 use crate::document::Position;
 use crate::error::Result;
-use crate::limits::sized;
 use crate::read::codec::Records;
 use crate::read::record::{Record, Refusal, Sink};
 use crate::read::source::Source;
-
-/// Bytes of an archive that is dear to read twice that are looked through for such members, if there are none in them.
-pub(super) const LOOKED: u64 = sized(64 << 20, 1 << 20);
 
 /// The records of an archive without those that stand for files that are sources of their own.
 struct OthersOnly {

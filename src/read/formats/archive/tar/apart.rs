@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::super::apart::LOOKED;
 use super::super::member::MemberFormats;
 use super::ends::shown_path;
 use super::scan::{MemberScan, TarFound};
+use crate::limits::sized;
 use crate::read::BLOCK;
 use crate::read::bytes::Window;
 use crate::read::codec::{MemberCopy, TakeCopies};
@@ -14,6 +14,10 @@ use crate::read::head::wanted;
 use crate::read::source::Source;
 use crate::read::stretches::fault;
 use crate::read::windowed::carries;
+
+/// Bytes of a compressed archive that are looked through for such members, if there are none in them: all would be decompressed
+/// twice.
+const LOOKED: u64 = sized(64 << 20, 1 << 20);
 
 /// What is known of the present member.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -43,8 +47,7 @@ struct CopyScan<'a> {
 pub(super) fn copy(formats: MemberFormats, source: &Source, into: &mut dyn TakeCopies) -> io::Result<()> {
     let (scan, state) = (MemberScan::new(true), MemberState::Unknown);
     let mut members = CopyScan { formats, scan, state, start: 0, passed: 0, any: false, into };
-    // All would be decompressed twice, or kept on the disk of this machine.
-    let is_dear = source.compression != Compression::None || source.is_remote();
+    let is_packed = source.compression != Compression::None;
     let mut window = Window::open(source, 0)?;
     loop {
         let read = match window.more(BLOCK).map_err(fault) {
@@ -63,7 +66,7 @@ pub(super) fn copy(formats: MemberFormats, source: &Source, into: &mut dyn TakeC
         let held = window.pending().len() - members.scan.undecided;
         members.pass(&window.pending()[..held])?;
         window.consume(held);
-        if read == 0 || is_dear && !members.any && window.offset() > LOOKED {
+        if read == 0 || is_packed && !members.any && window.offset() > LOOKED {
             members.drop_begun();
             return Ok(());
         }

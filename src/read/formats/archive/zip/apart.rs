@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use flate2::Crc;
 
-use super::super::apart::LOOKED;
 use super::super::member::MemberFormats;
 use super::directory::{DirectoryWindow, ZipFile};
 use super::entry::MemberEntry;
@@ -24,15 +23,10 @@ pub(super) fn copy(formats: MemberFormats, source: &Source, into: &mut dyn TakeC
     let Some(zip) = unless_damaged(ZipFile::open_and_keep(source))? else { return Ok(()) };
     let mut reader = MemberReader::new(&zip.file);
     let mut window = DirectoryWindow::new(&zip.file, zip.index.end.directory.clone());
-    let (mut row, mut any, mut content) = (0, false, Vec::new());
+    let (mut row, mut content) = (0, Vec::new());
     while let Some(entry) = unless_damaged(window.next())?.flatten() {
         let entry = entry.read(zip.index.end.base);
-        // All would be kept on the disk of this machine.
-        if source.is_remote() && !any && entry.start.is_some_and(|start| start > LOOKED) {
-            break;
-        }
         if is_copied(formats, &zip, &entry, &mut reader, (&mut content, into))? {
-            any = true;
             let copy = MemberCopy { path: entry.path().into_owned(), place: row, before: 0 };
             if !into.end(copy)? {
                 break;
