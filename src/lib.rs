@@ -194,6 +194,7 @@
 //! - `read/formats/office/about.rs` - title and date of a package
 //! - `read/formats/office/parser.rs` - packages to documents
 //! - `read/formats/pdf/mod.rs` - PDF: the whole file is one document, which a process of its own reads
+//! - `read/formats/pdf/bounds.rs` - where a PDF begins, and whether its end is there
 //! - `read/formats/pdf/process.rs` - the processes that read PDFs, seen from the one that asks
 //! - `read/formats/pdf/frames.rs` - what goes between both: questions and answers
 //! - `read/formats/pdf/parser.rs` - PDFs to documents

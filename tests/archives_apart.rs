@@ -379,3 +379,16 @@ fn what_is_damaged_or_packed_once_more_is_refused_as_before() {
         }
     }
 }
+
+/// In another form an archive has a file for what stands in it beside files of many records, if anything does.
+#[test]
+fn an_archive_of_tables_alone_leaves_no_empty_file() {
+    let dir = Dir::new();
+    let tables: Files = files().into_iter().filter(|(name, _)| name.starts_with("data/")).collect();
+    for (name, files) in [("tables", &tables), ("all", &files())] {
+        dir.write(&format!("{name}.zip"), deflated(files));
+        let found = dir.output(&format!("{name}.zip --to jsonl"), name);
+        let beside: Vec<&String> = found.kept.keys().filter(|kept| !kept.contains("/data/")).collect();
+        assert_eq!(beside.is_empty(), name == "tables", "{beside:?}");
+    }
+}

@@ -648,3 +648,75 @@ fn other_encodings_are_refused_with_what_to_do() {
             .says("not UTF-8; convert it, with iconv -f WINDOWS-1252 -t UTF-8");
     }
 }
+
+/// What is refused names what helps in the case at hand.
+#[test]
+fn refusals_name_what_helps() {
+    let dir = Dir::new();
+    let rows = |separator: &str| {
+        let row = |at: u32| format!("{at}{separator}words of a text {at}\n");
+        format!("id{separator}text\n{}", (0..12).map(row).collect::<String>()).into_bytes()
+    };
+    let objects = |between: &str| {
+        let object =
+            |at: u32| format!("{}{between}", line(&at.to_string(), &words(at as usize, 9)).trim_end());
+        (0..12).map(object).collect::<String>().into_bytes()
+    };
+    let cut = format!("{}{}", line("a", &words(0, 9)), &line("b", &words(20, 9))[..30]);
+    let wide: Vec<u8> = rows(",").into_iter().flat_map(|byte| [byte, 0]).collect();
+    let packed = gzip(&good(), 999);
+    let cases: [(&str, &[u8], &str, &str); 11] = [
+        ("page.jsonl", b"<!DOCTYPE html>\n<p>a text</p>\n", "", "--input-format html"),
+        ("table.jsonl", &rows(","), "", "--input-format csv"),
+        ("behind.jsonl", &objects(""), "", "jq -c ."),
+        ("commas.jsonl", &objects(",\n"), "", "not even a comma"),
+        ("cut.jsonl", cut.as_bytes(), "", "the file is cut off here"),
+        ("semicolons.csv", &rows(";"), "--delimiter ,", "--delimiter ';'"),
+        ("tabs.csv", &rows("\t"), "--delimiter ,", "--delimiter 'tab'"),
+        ("wide.csv", &wide, "", "iconv -f UTF-16LE -t UTF-8"),
+        ("binary.jsonl", b"\x00\xff\xfe\n", "--input-format jsonl", "binary data"),
+        ("number.jsonl", b"{\"text\": 1}\n", "", "--text-field"),
+        ("cut.jsonl.gz", &packed[..packed.len() / 2], "", "get the file again"),
+    ];
+    for (name, content, flags, says) in cases {
+        dir.write(name, content);
+        dir.dedup(&format!("{name} {flags} --dry-run --max-rejected 0%")).code(3).says(says);
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", dir.join("link.jsonl")).unwrap();
+        dir.dedup("link.jsonl --dry-run").code(3).says("a link to what is not there");
+    }
+}
+
+/// What was to write an input may have failed; of files in folders some are empty by custom.
+#[test]
+fn inputs_that_are_empty_are_named() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", good());
+    dir.write("empty.jsonl", "");
+    dir.write("folder/empty.jsonl", "");
+    dir.write("folder/in.jsonl", good());
+    for command in ["dedup in.jsonl empty.jsonl --dry-run", "load c empty.jsonl in.jsonl"] {
+        dir.alike(command, None).ok().says("warning: 1 input is empty: empty.jsonl");
+    }
+    dir.alike("dedup - in.jsonl empty.jsonl --dry-run", Some(b""))
+        .ok()
+        .says("warning: 2 inputs are empty: -, empty.jsonl");
+    for command in ["dedup in.jsonl folder --dry-run", "dedup folder --dry-run"] {
+        let ran = dir.alike(command, None).ok();
+        assert!(!ran.stderr.contains("empty:"), "{}", ran.stderr);
+    }
+}
+
+/// A first load says what cannot be mended later.
+#[test]
+fn first_loads_say_what_is_lost() {
+    let dir = Dir::new();
+    let same: String = (0..9).map(|at| line("one", &words(at, 20))).collect();
+    dir.alike("load c -", Some(&good())).ok().says("begun with --store-text");
+    let ran = dir.alike("load c -", Some(same.as_bytes())).ok().says("is the id field right (--id-field)?");
+    assert!(!ran.stderr.contains("--store-text"), "{}", ran.stderr);
+    let ran = dir.alike("load d - --store-text", Some(&good())).ok();
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}

@@ -315,6 +315,7 @@ fn annotated_rows_have_columns_more() {
         rest = behind;
     }
     assert_eq!(rest, "");
+    dir.dedup("in.csv --delimiter ; --annotate --dry-run").ok().says("would be annotated (dry run");
     dir.write("has.csv", "id,text,alike_size\n1,a b c,2\n");
     dir.dedup("has.csv --annotate --out no").code(3).says("it has a column alike_size already");
     dir.dedup("has.csv --annotate --to jsonl --out yes").ok();

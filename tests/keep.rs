@@ -138,6 +138,23 @@ fn processes_and_collections_keep_the_same() {
     dir.dedup("in.jsonl --dry-run --keep-per-cluster 0").code(2).says("--keep-per-cluster").says("from 1 on");
 }
 
+/// Sets are of a kind because they lose documents of it.
+#[test]
+fn clusters_that_lose_nothing_are_sets_of_no_kind() {
+    let dir = Dir::new();
+    let rows: String = documents(&(0..4).map(|at| (at / 2, at, None)).collect::<Vec<_>>())
+        .iter()
+        .map(|row| format!("{row}\n"))
+        .collect();
+    dir.write("in.jsonl", rows);
+    for (most, sets) in [(1, 2), (2, 0)] {
+        let found = dir.output(&format!("in.jsonl --kinds --keep-per-cluster {most}"), &format!("out{most}"));
+        assert_eq!(found.summary["clusters"], 2);
+        let kinds = found.summary["kinds"]["kinds"].as_array().unwrap();
+        assert_eq!(kinds.iter().map(|row| row["sets"].as_u64().unwrap()).sum::<u64>(), sets, "{kinds:?}");
+    }
+}
+
 /// A protected document stays anyway: nothing that resembles it is kept beside it, and of other clusters as many as asked for.
 #[test]
 fn nothing_is_kept_beside_a_protected_document() {

@@ -136,6 +136,14 @@ fn what_has_no_text_is_refused_by_its_reason() {
     dir.write("in/scan.pdf", &scan);
     let table = scan.windows(4).rposition(|bytes| bytes == b"xref").unwrap() - "start".len();
     dir.write("in/cut.pdf", &scan[..table]);
+    // What is left of it has pages with texts.
+    let long = pdf(&"a line\n".repeat(600), "T", "2024");
+    dir.write("in/half.pdf", &long[..long.len() * 7 / 10]);
+    let cut = "truncated or damaged; nothing from here on was read: the end of the PDF is missing; get the file again";
+    let said = |objects: &[u8]| String::from_utf8_lossy(objects).replace("/Count 1", "/Count 2").into_bytes();
+    let objects: Vec<Vec<u8>> = page(b"BT /F 9 Tf (text) Tj ET");
+    let fewer = [&objects[..2], &[said(&objects[2])], &objects[3..]].concat();
+    dir.write("in/fewer.pdf", file(&fewer));
     dir.write("in/locked.pdf", LOCKED);
     dir.write("in/none.pdf", "a page of something else");
     dir.write("in/good.pdf", pdf("a text", "T", "2024"));
@@ -145,7 +153,7 @@ fn what_has_no_text_is_refused_by_its_reason() {
             .to_vec(),
     ]].concat()));
     for workers in [1, 2] {
-        let found = dir.output(&format!("in -w {workers} --max-rejected 80%"), &format!("out{workers}"));
+        let found = dir.output(&format!("in -w {workers} --max-rejected 90%"), &format!("out{workers}"));
         let mut told: Vec<(String, String)> =
             found.rejected.iter().map(|row| (label(&row["file"]), label(&row["reason"]))).collect();
         told.sort();
@@ -153,13 +161,16 @@ fn what_has_no_text_is_refused_by_its_reason() {
         assert_eq!(
             told,
             [
-                row("cut", "malformed: a PDF that is cut: what is left of it has no text"),
+                row("cut", cut),
+                row("fewer", "malformed: a PDF that says it has more pages than can be found"),
+                row("half", cut),
                 row("locked", "malformed: a PDF that opens with a password only"),
                 row("none", "malformed: no PDF, or one whose pages cannot be found"),
                 row("scan", "no text: scanned pages?"),
                 row("strange", "no text: fonts that name no characters"),
             ]
         );
+        assert_eq!(found.summary["unread_files"], 2);
         // Nothing is known against files without a text.
         let kept: Vec<&str> = found.kept.keys().map(String::as_str).collect();
         assert_eq!(kept, ["good.pdf", "scan.pdf", "strange.pdf"]);

@@ -37,7 +37,7 @@ pub(crate) fn find_inputs(
         return Err(Error::input(path, what));
     }
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
-    let spool = spool.to_path_buf();
+    let (spool, shown_names) = (spool.to_path_buf(), inputs.clone());
     let mut found =
         unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
     if let Some(first) = found.otherwise.first() {
@@ -48,9 +48,25 @@ pub(crate) fn find_inputs(
             first.display()
         ));
     }
+    warn_of_nothing(&found, &shown_names);
     // Whoever waits for an object looks at it.
     found.sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
     Ok(found)
+}
+
+/// Warns of inputs that are empty: what was to write them may have failed. Of files in folders some are empty by custom.
+fn warn_of_nothing(found: &Discovery, inputs: &[String]) {
+    let starts = std::iter::once(0).chain(found.found_by.iter().copied());
+    let is_empty = |(start, end): (usize, &usize)| {
+        *end == start + 1 && found.sources.get(start).is_some_and(|source| source.bytes == 0)
+    };
+    let empty: Vec<PathBuf> = (starts.zip(&found.found_by).zip(inputs))
+        .filter_map(|(places, input)| is_empty(places).then(|| PathBuf::from(input)))
+        .collect();
+    if !empty.is_empty() {
+        let verb = if empty.len() == 1 { "is" } else { "are" };
+        warn(&format!("{} {verb} empty: {}", counted(empty.len() as u64, "input"), shown(&empty)));
+    }
 }
 
 /// Hands on the ids of a list, `-` or a file with one a line; blank lines are none. An id has at most `most` bytes, and `line` is the
@@ -130,8 +146,7 @@ pub(crate) fn refuse(refusals: RefusalArgs, rejected: &[Rejected], documents: u6
     RefusedCount::of(Rejected::wrong(rejected)).allow(percent, documents, || match refusals.strict {
         true => "--strict allows none".to_owned(),
         false => format!(
-            "more than {percent} % is a sign of a wrong input or a wrong field (--text-field, --id-field); --max-rejected \
-             allows more; nothing was written"
+            "more than {percent} % is a sign of a wrong input; --max-rejected allows more; nothing was written"
         ),
     })
 }

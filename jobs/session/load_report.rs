@@ -83,6 +83,12 @@ pub(crate) fn report_load(
          {unchanged} unchanged, {superseded} superseded by a later record of the same id",
         counted(*records, "record")
     ));
+    if *superseded > *records / 2 && *superseded > 1 {
+        reporter.warning(&format!(
+            "{superseded} of {} have the id of a later one, which replaces them; is the id field right (--id-field)?",
+            counted(*records, "record")
+        ));
+    }
     against.report(reporter, report.left_out, would);
     // Deletions have no texts.
     let upserts = added + replaced + unchanged;

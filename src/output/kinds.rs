@@ -28,8 +28,8 @@ pub struct KindTable {
 pub struct KindRow {
     /// The kind.
     pub kind: Kind,
-    /// Sets, that is clusters, of this kind: that of most of the removed documents in it, of several equally many the
-    /// one that stands first in the table.
+    /// Sets of this kind, that is clusters that lose documents: the kind of most of these, of several equally many the one that stands
+    /// first in the table.
     pub sets: u64,
     /// Documents in these sets, those that are kept among them.
     pub documents: u64,
@@ -69,6 +69,9 @@ impl KindTable {
         };
         table.kinds = Kind::ALL.map(row).to_vec();
         for (cluster, removed) in findings.clusters.iter().zip(&of_clusters) {
+            if removed.iter().all(|count| *count == 0) {
+                continue;
+            }
             let row = &mut table.kinds[most(removed)];
             row.sets += 1;
             row.documents += cluster.members.len() as u64;

@@ -31,13 +31,13 @@ fn shown_folder(out: Option<&Path>) -> Option<String> {
 }
 
 fn headline(s: &Summary, out: Option<&str>) -> String {
-    let (verb, end) = match out {
-        Some(out) if s.annotated_bytes.is_some() => {
-            ("found", format!("{} annotated in {out}/annotated", counted(s.documents, "document")))
-        }
-        Some(out) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
-        None => {
-            let written = if s.report.is_some() { "only the report" } else { "nothing" };
+    let annotated = s.form.filter(|form| form.annotate).map(|_| counted(s.documents, "document"));
+    let written = if s.report.is_some() { "only the report" } else { "nothing" };
+    let (verb, end) = match (out, annotated) {
+        (Some(out), Some(all)) => ("found", format!("{all} annotated in {out}/annotated")),
+        (Some(out), None) => ("removed", format!("{} kept in {out}/kept", count(s.kept))),
+        (None, Some(all)) => ("found", format!("{all} would be annotated (dry run, {written} written)")),
+        (None, None) => {
             ("would remove", format!("{} would be kept (dry run, {written} written)", count(s.kept)))
         }
     };

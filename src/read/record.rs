@@ -108,9 +108,9 @@ impl Record<'_> {
 /// The text that a record of bytes is.
 ///
 /// # Errors
-/// [`Refusal::NotUtf8`].
+/// [`Refusal::not_utf8`].
 pub(super) fn utf8(bytes: &[u8]) -> Result<&str, Refusal> {
-    std::str::from_utf8(bytes).map_err(|_| Refusal::NotUtf8)
+    std::str::from_utf8(bytes).map_err(|_| Refusal::not_utf8(bytes))
 }
 
 /// Why a record, or the rest of a file, could not be used. Its `Display` is the reason for people.
@@ -232,6 +232,14 @@ impl Refusal {
         Refusal::NoColumn { field: field.to_owned(), columns: show_all(columns, more) }
     }
 
+    /// The refusal of bytes that are no UTF-8.
+    pub(super) fn not_utf8(bytes: &[u8]) -> Refusal {
+        match bytes.contains(&0) {
+            true => Refusal::Malformed(NO_TEXT.to_owned()),
+            false => Refusal::NotUtf8,
+        }
+    }
+
     /// The refusal of a record whose content is of this media type.
     pub(super) fn no_text_in(media: &str) -> Refusal {
         Refusal::NoTextIn(show(media))
@@ -293,9 +301,15 @@ fn show_all<S: AsRef<str>>(names: &[S], more: usize) -> String {
 /// What to do with text in another encoding.
 pub(super) const NOT_UTF_8: &str = "not UTF-8; convert it, with iconv -f WINDOWS-1252 -t UTF-8 what Windows wrote, and with iconv -f UTF-16 -t UTF-8 what begins with FF FE";
 
+/// What is said of bytes that are no text in any encoding that is written byte for byte.
+const NO_TEXT: &str = "not UTF-8, and with bytes that are zero: binary data, or UTF-16 without a mark, which iconv -f UTF-16LE -t UTF-8 converts";
+
 /// What to do with JSON that is not lines of it.
 const ONE_A_LINE: &str =
     "a record is an object in one line, as jq -c '.[]' makes them of an array, and jq -c . of other JSON";
+
+/// What to do with objects that are not one a line.
+const JQ: &str = "jq -c . writes each object in a line of its own";
 
 /// A name from the input made fit for a terminal: bounded, and without characters that steer it.
 fn show(name: &str) -> String {
@@ -307,11 +321,27 @@ fn show(name: &str) -> String {
     shown
 }
 
+/// How a byte of zero is shown in a name.
+const ZERO: &str = "\\u{0}";
+
+/// What may separate the fields of a line whose columns were taken for one, as they are shown.
+fn separator_within(columns: &str) -> Option<&'static str> {
+    let is_one = !columns.contains(", ");
+    let known = [(";", ";"), ("\\t", "tab"), ("|", "|"), (",", ",")];
+    known.into_iter().find(|(shown, _)| is_one && columns.contains(shown)).map(|(_, name)| name)
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::NotJson(why) if why.starts_with("EOF while parsing") => {
-                write!(f, "not JSON: {why}; {ONE_A_LINE}")
+                write!(
+                    f,
+                    "not JSON: {why}; either the file is cut off here, or its objects take several lines, and {JQ}"
+                )
+            }
+            Refusal::NotJson(why) if why.starts_with("trailing characters") => {
+                write!(f, "not JSON: {why}; nothing may follow an object in its line, not even a comma; {JQ}")
             }
             Refusal::NotJson(why) => write!(f, "not JSON: {why}"),
             Refusal::NotAnObject => write!(f, "JSON, but not an object; {ONE_A_LINE}"),
@@ -320,8 +350,18 @@ impl fmt::Display for Refusal {
                 f,
                 "the first line only says what separates fields; delete it, so that names of columns stand there, and say --delimiter"
             ),
+            Refusal::NoColumn { columns, .. } if columns.contains(ZERO) => write!(
+                f,
+                "the first line has bytes that are zero: it is UTF-16 without a mark; iconv -f UTF-16LE -t UTF-8 converts it"
+            ),
             Refusal::NoColumn { field, columns } => {
-                write!(f, "no column {}; is the text field right? the columns are: {columns}", show(field))
+                let field = show(field);
+                write!(f, "no column {field}; ")?;
+                match separator_within(columns) {
+                    Some(separator) => write!(f, "is the delimiter right (--delimiter '{separator}')?")?,
+                    None => f.write_str("is the text field right (--text-field)?")?,
+                }
+                write!(f, " the columns, which the first line names, are: {columns}")
             }
             Refusal::Ragged { fields, columns } => {
                 write!(f, "a row of {fields} fields under a header of {columns}; is the delimiter right?")
@@ -331,10 +371,15 @@ impl fmt::Display for Refusal {
                 write!(f, "no field {}; the record is empty", show(field))
             }
             Refusal::NoText { field, keys } => {
-                write!(f, "no field {}; is the text field right? the record has: {keys}", show(field))
+                let field = show(field);
+                write!(f, "no field {field}; is the text field right (--text-field)? the record has: {keys}")
             }
             Refusal::TextNotString { field, found } => {
-                write!(f, "the field {} is {found}, expected a string", show(field))
+                let field = show(field);
+                write!(
+                    f,
+                    "the field {field} is {found}, expected a string; is the text field right (--text-field)?"
+                )
             }
             Refusal::NoId { field, keys } => {
                 let field = show(field);
@@ -397,12 +442,26 @@ mod tests {
         let refusal = Refusal::no_text("text", &["id", "body", "url"], 0);
         assert_eq!(
             refusal.to_string(),
-            "no field text; is the text field right? the record has: id, body, url"
+            "no field text; is the text field right (--text-field)? the record has: id, body, url"
         );
         assert_eq!(
             Refusal::no_text::<&str>("text", &[], 0).to_string(),
             "no field text; the record is empty"
         );
+    }
+
+    #[test]
+    fn columns_that_are_one_name_their_delimiter() {
+        for (columns, says) in [
+            (&["id;text"][..], "--delimiter ';'"),
+            (&["id\ttext"], "--delimiter 'tab'"),
+            (&["id,text"], "--delimiter ','"),
+            (&["id", "a;b"], "--text-field"),
+            (&["i\0d\0"], "iconv -f UTF-16LE"),
+        ] {
+            let message = Refusal::no_column("text", columns, 0).to_string();
+            assert!(message.contains(says), "{message}");
+        }
     }
 
     #[test]

@@ -198,11 +198,11 @@ pub(super) fn refusal_of_rest(source: &Source, good: u64, error: &io::Error) -> 
     if source.compression == Compression::None || error.raw_os_error().is_some() {
         return Refusal::Unreadable(error.to_string());
     }
-    let why = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
-        _ => error.to_string(),
+    let (why, then) = match error.kind() {
+        io::ErrorKind::UnexpectedEof => ("the compressed data ends too early".into(), "; get the file again"),
+        _ => (error.to_string(), ""),
     };
-    Refusal::Truncated(format!("{why}, after {good} decompressed bytes"))
+    Refusal::Truncated(format!("{why}, after {good} decompressed bytes{then}"))
 }
 
 /// What a file is refused for from some place on.

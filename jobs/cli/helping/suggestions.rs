@@ -16,7 +16,7 @@ const FLAGS: &[(&str, &str)] = &[
     ),
     ("--id-column --index-column --id-key --doc-id --key-field --id", "--id-field"),
     ("--date-column --timestamp-field --date", "--date-field"),
-    ("--output --output-dir --output-folder --output-path --out-dir --dest --to -o", "--out"),
+    ("--output --output-dir --output-folder --output-path --out-dir --dest -o", "--out"),
     (
         "--ngram-size --n-gram --n-grams --ngrams --shingle-size --shingle --shingles --shingle-length --k --width -n",
         "--ngram",
@@ -78,6 +78,10 @@ const HINTS: &[(&str, &str)] = &[
         "--measure",
         "dedup and load have --measure; where texts of a collection or a preset are compared it is in the configuration \
          (join.measure); decontaminate has --threshold, the share of an item's n-grams, or --any-ngram",
+    ),
+    (
+        "--json",
+        "figures of a run are in summary.json, among its lists; questions about it, as alike show, have --json",
     ),
     ("--exact", "for equal texts only: --method exact"),
     ("--minhash --lsh", "for MinHash: --method minhash, or a preset of it from `alike presets`"),
@@ -330,6 +334,8 @@ mod tests {
             ("clusters c --top 0x1", "a whole number is expected"),
             ("dedup in --out o -w 99999999999999999999999", "a smaller number is expected"),
             ("check c f --threshold 0.5", "--threshold is an option of alike dedup"),
+            ("dedup in --out o --json", "summary.json"),
+            ("export c --out o --to jsonl", "--to is an option of alike dedup"),
             ("dedup in --out o --store-text", "--store-text is an option of alike load"),
         ] {
             let message = message(line);

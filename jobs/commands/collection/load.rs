@@ -9,9 +9,9 @@ use alike::config::{Cluster, Config};
 use alike::error::{Error, Result};
 use alike::lexicon::Lexicon;
 use alike::peers::Peers;
-use alike::printable::counted;
+use alike::printable::{counted, printable};
 use alike::progress::Progress;
-use alike::read::{Discovery, Rejected};
+use alike::read::{Discovery, Rejected, Source};
 use alike::scratch::Scratch;
 
 use crate::cli::collections::LoadArgs;
@@ -91,6 +91,9 @@ fn load(
     refuse_own_files(&args.at.collection, &discovery)?;
     let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;
     let (mut writer, new) = made(target, &find, (args, peers.as_deref(), progress))?;
+    if new && !args.store_text {
+        warn_of_lost_texts(reporter, &discovery.sources);
+    }
     let resources = machine.resources(scratch.path(), peers);
     let held = protected.hold(args, &writer, lexicon.clone(), resources.clone(), progress);
     let done = held.and_then(|left_out| {
@@ -119,6 +122,16 @@ fn load(
             Err(error)
         }
         done => done,
+    }
+}
+
+/// Warns where texts are read that cannot be read again: whether a collection keeps them is said by its first load.
+fn warn_of_lost_texts(reporter: &Reporter<'_>, sources: &[Source]) {
+    if let Some(source) = sources.iter().find(|source| !source.can_be_found_again()) {
+        reporter.warning(&format!(
+            "{} cannot be read again, as `alike export` does; a collection that is begun with --store-text keeps its records",
+            printable(&source.shown)
+        ));
     }
 }
 

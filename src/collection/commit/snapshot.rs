@@ -163,6 +163,9 @@ impl Snapshot {
     }
 }
 
+/// How the name of a list begins that a run of its own writes, and no collection has.
+const LIST_OF_RUN: &str = "duplicates.";
+
 /// The greatest commit that there is a manifest of.
 ///
 /// # Errors
@@ -180,6 +183,10 @@ pub fn newest(storage: &dyn Storage) -> Result<u64> {
         }
         if names.is_empty() {
             return Err(Error::NotACollection(folder(storage), "nothing has been loaded into it".to_owned()));
+        }
+        if names.iter().any(|name| name.starts_with(LIST_OF_RUN)) {
+            let what = "it is what `alike dedup` has written: `alike show` and `alike explain` answer questions about it";
+            return Err(Error::NotACollection(folder(storage), what.to_owned()));
         }
         if !names.iter().any(|name| Name::parse(name).is_some()) {
             break;

@@ -64,7 +64,7 @@ impl Snapshot {
             if wanted.is_empty() {
                 continue;
             }
-            let read = entry.open_watched(progress);
+            let read = entry.open_or_advise(progress);
             match read.and_then(|source| from_file((&source, file), &fields, (ids, &wanted), each)) {
                 Err(
                     error @ (Error::Input { .. }

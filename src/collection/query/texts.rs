@@ -74,7 +74,7 @@ impl<'a> Texts<'a> {
         let (entry, opened) = self.files.get_mut(&position.file()).expect("looked up by whoever asks");
         let opened = match opened {
             Some(opened) => opened,
-            None => opened.insert(told(entry.open_watched(self.progress))?),
+            None => opened.insert(told(entry.open_or_advise(self.progress))?),
         };
         let source = match opened {
             Ok(source) => source,

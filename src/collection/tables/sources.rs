@@ -91,19 +91,15 @@ impl SourceEntry {
         self.open_watched(&Progress::default())
     }
 
-    /// [`SourceEntry::open_watched`] for who needs the file: if it is not what was loaded, the error says what to do.
+    /// [`SourceEntry::open`] for who needs the file: if it is not what was loaded, the error says what to do.
     ///
     /// # Errors
-    /// [`Error::Input`] in place of [`Error::Changed`]; else those of [`SourceEntry::open`].
+    /// [`Error::Input`] in place of [`Error::Changed`]; [`Error::Interrupted`] if `progress` is stopped; else those of [`SourceEntry::open`].
     pub fn open_or_advise(&self, progress: &Progress) -> Result<Source> {
         self.open_watched(progress).map_err(|error| lost(self, error))
     }
 
-    /// [`SourceEntry::open`], and [`Error::Interrupted`] if `progress` is stopped.
-    ///
-    /// # Errors
-    /// Those of [`SourceEntry::open`].
-    pub fn open_watched(&self, progress: &Progress) -> Result<Source> {
+    fn open_watched(&self, progress: &Progress) -> Result<Source> {
         if !self.reopens {
             return Err(Error::input(Path::new(&self.shown), self.why_gone()));
         }

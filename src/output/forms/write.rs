@@ -242,8 +242,10 @@ impl FormWriter<'_> {
         for source in &file.sources {
             emptied += self.read(*source, file.way, &mut *encoder)?;
         }
-        // A text that is gone leaves no file.
-        let written = encoder.finish(self.side != Side::Removed && file.way != Way::Text)?;
+        // A text that is gone leaves no file, and what an archive has beside the files in it may be nothing.
+        let may_be_empty =
+            file.way == Way::Text || file.sources.iter().all(|at| self.set.sources[*at].is_unfolded());
+        let written = encoder.finish(self.side != Side::Removed && !may_be_empty)?;
         Ok(Written { emptied, ..written })
     }
 

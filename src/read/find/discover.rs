@@ -107,6 +107,9 @@ impl Search<'_> {
                     true => {
                         "no such file or folder, and no URL that is read: these begin with s3://, gs://, az://, https:// or hf://"
                     }
+                    false if path.is_symlink() => {
+                        "a link to what is not there; mend it, or name the file itself"
+                    }
                     false => "no such file or folder; check the name",
                 },
             )),

@@ -145,6 +145,13 @@ const NO_NUMBERS: [&str; 2] = ["NaN", "Infinity"];
 pub(super) fn no_object(line: &str) -> Refusal {
     match serde_json::from_str::<IgnoredAny>(line) {
         Ok(_) => Refusal::NotAnObject,
+        Err(_) if line.trim_ascii_start().starts_with('<') => Refusal::NotJson(
+            "a line begins with <, as those of HTML do; --input-format html reads it so".to_owned(),
+        ),
+        Err(error) if error.column() == 1 => {
+            let other = "a table or a text is read with --input-format csv, tsv or text";
+            Refusal::NotJson(format!("no object begins here; {other}"))
+        }
         Err(error) => not_json(line, line, &error),
     }
 }
@@ -334,6 +341,10 @@ mod tests {
         let Refusal::NotJson(why) = not_json(line, &line[6..19], &error) else { panic!("another refusal") };
         assert_eq!(why, "unexpected end of hex escape at byte 15");
         assert_eq!(no_object("[1] x"), Refusal::NotJson("trailing characters at byte 5".into()));
+        for (line, says) in [(" <p>text", "--input-format html"), ("id,text", "--input-format csv")] {
+            let Refusal::NotJson(why) = no_object(line) else { panic!("another refusal") };
+            assert!(why.contains(says), "{line}: {why}");
+        }
         for (list, byte) in [("[NaN]", 2), ("[Infinity]", 2), ("[-Infinity]", 3)] {
             let Refusal::NotJson(why) = no_object(list) else { panic!("another refusal") };
             let word = list.trim_matches(['[', ']', '-']);

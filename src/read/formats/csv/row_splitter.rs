@@ -95,7 +95,7 @@ impl RowSplitter {
             if self.parser.is_none() {
                 return self.no_header(offset, &format!("the header is {NOT_UTF_8}"), sink);
             }
-            self.numbers.refuse(offset, Refusal::NotUtf8, sink);
+            self.numbers.refuse(offset, Refusal::not_utf8(bytes), sink);
             return true;
         };
         let (position, number) = (self.numbers.position(offset), self.numbers.next());

@@ -59,7 +59,7 @@ impl LineRecords {
             Some(text) => text,
             None => match std::str::from_utf8(line) {
                 Ok(text) => text,
-                Err(_) => return self.numbers.refuse(offset, Refusal::NotUtf8, sink),
+                Err(_) => return self.numbers.refuse(offset, Refusal::not_utf8(line), sink),
             },
         };
         let number = self.numbers.next();

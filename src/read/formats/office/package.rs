@@ -44,6 +44,9 @@ pub(super) struct OfficePackage<'a> {
     taken: BTreeSet<usize>,
 }
 
+/// What the directory of a package ends with.
+const END: &[u8] = b"PK\x05\x06";
+
 impl<'a> OfficePackage<'a> {
     /// Opens the package of a kind that bytes are, of which at most `most` bytes are unpacked in all.
     ///
@@ -55,8 +58,11 @@ impl<'a> OfficePackage<'a> {
             let what = format!("a package of more than {MAX_PACKAGE_MEMBERS} members");
             return Err(Refusal::Malformed(what));
         }
-        let malformed =
-            |error: ZipError| Refusal::Malformed(format!("no package, or one that is cut off: {error}"));
+        if memmem::rfind(bytes, END).is_none() {
+            let what = "no package, or one that is cut off: its directory stands at its end, and is not there; get the file again";
+            return Err(Refusal::Malformed(what.to_owned()));
+        }
+        let malformed = |error: ZipError| Refusal::Malformed(format!("a package that is damaged: {error}"));
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(malformed)?;
         Ok(OfficePackage { kind, archive, most, unpacked: 0, taken: BTreeSet::new() })
     }

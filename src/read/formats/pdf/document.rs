@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use encoding_rs::UTF_16BE;
 use hayro_interpret::hayro_syntax::metadata::Metadata;
-use hayro_interpret::hayro_syntax::object::DateTime;
+use hayro_interpret::hayro_syntax::object::dict::keys::{COUNT, PAGES};
+use hayro_interpret::hayro_syntax::object::{DateTime, Dict};
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use hayro_interpret::{Context, InterpreterCache, InterpreterSettings, interpret_page};
 use kurbo::{Affine, Rect};
@@ -50,6 +51,9 @@ fn pages(pdf: &Pdf, most: usize) -> Result<String, PdfFault> {
     if pdf.pages().is_empty() {
         return Err(PdfFault::Damaged);
     }
+    if said_pages(pdf).is_some_and(|said| said > pdf.pages().len()) {
+        return Err(PdfFault::PagesMissing);
+    }
     for page in pdf.pages().iter() {
         // Nothing is drawn, so any page is as good as another.
         let area = Rect::new(0.0, 0.0, 1.0, 1.0);
@@ -65,6 +69,13 @@ fn pages(pdf: &Pdf, most: usize) -> Result<String, PdfFault> {
     }
     let text = text.into_text();
     if text.is_empty() { Err(PdfFault::NoText) } else { Ok(text) }
+}
+
+/// How many pages it says that it has, if the root of its pages is found.
+fn said_pages(pdf: &Pdf) -> Option<usize> {
+    let root: Dict<'_> = pdf.xref().get(pdf.xref().root_id())?;
+    let pages: Dict<'_> = root.get(PAGES)?;
+    usize::try_from(pages.get::<i32>(COUNT)?).ok()
 }
 
 /// The characters of a string of text outside of pages.

@@ -45,6 +45,8 @@ pub enum PdfFault {
     UnknownEncryption,
     /// It is no PDF, or has no pages that can be found.
     Damaged,
+    /// It says that it has more pages.
+    PagesMissing,
     /// Its text is longer than allowed.
     TooLong,
     /// The memory allowed has no room for it.
@@ -55,12 +57,13 @@ pub enum PdfFault {
 
 impl PdfFault {
     /// All of them, in the order of their numbers, which begin with 1.
-    const ALL: [PdfFault; 8] = [
+    const ALL: [PdfFault; 9] = [
         PdfFault::NoText,
         PdfFault::NoCharacters,
         PdfFault::Locked,
         PdfFault::UnknownEncryption,
         PdfFault::Damaged,
+        PdfFault::PagesMissing,
         PdfFault::TooLong,
         PdfFault::TooLarge,
         PdfFault::Unforeseen,

@@ -1,5 +1,6 @@
 //! PDF: the whole file is one document, which a process of its own reads.
 
+mod bounds;
 mod document;
 mod frames;
 mod page;
@@ -10,8 +11,6 @@ mod serve;
 
 use std::sync::Arc;
 
-use memchr::memmem;
-
 use super::properties::PropertiesDescriber;
 use super::whole::whole_within;
 use crate::limits::TIMES_WITH_PICTURES;
@@ -21,15 +20,11 @@ use crate::read::format::{Format, Numbering};
 use crate::read::head::FileHead;
 use crate::read::record::Refusal;
 use crate::read::source::{Source, Unit};
+use bounds::beginning;
 pub use frames::{PdfFault, PdfText, read_pdf_answer};
 use parser::{PdfParser, PdfPatience, pdf_properties};
 pub use process::{PdfProgram, read_pdfs_with};
 pub use serve::serve_pdfs;
-
-/// What a PDF begins with.
-const MAGIC: &[u8] = b"%PDF-";
-/// Where that may stand at the latest, in bytes: readers have always passed over what is before it.
-const BEFORE: usize = 1024;
 
 /// Whether a file is a PDF.
 pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
@@ -38,8 +33,7 @@ pub(super) fn recognise(head: &FileHead) -> Option<(Certainty, Format)> {
     if head.is_called_text() && head.is_text() {
         return None;
     }
-    let start = &head.content()[..head.content().len().min(BEFORE)];
-    let certainty = match memmem::find(start, MAGIC) {
+    let certainty = match beginning(head.content()) {
         Some(0) => Certainty::Certain,
         Some(_) if named => Certainty::Certain,
         _ if named && !head.is_empty() => Certainty::Named,

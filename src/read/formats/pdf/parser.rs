@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::bounds::is_cut;
 use super::frames::{PdfFault, PdfQuestion, PdfText};
 use super::process::{PdfFailure, PdfInquiry, PdfReply, ask};
 use crate::document::Position;
@@ -16,9 +16,6 @@ use crate::read::codec::Parser;
 use crate::read::field::Fields;
 use crate::read::formats::properties::FileProperties;
 use crate::read::record::{Record, Refusal};
-
-/// Bytes at the end of a PDF in which the mark of its end stands.
-const END_WITHIN: usize = 1024;
 
 /// How long reading a PDF may take.
 #[derive(Clone, Copy)]
@@ -65,15 +62,15 @@ impl PdfParser {
 
     /// Asks for the text, of which at most `held` bytes are taken over.
     fn ask(&self, pdf: &[u8], held: usize) -> Result<Weighed, Refusal> {
+        if is_cut(pdf) {
+            return Err(Refusal::Truncated("the end of the PDF is missing; get the file again".to_owned()));
+        }
         let (question, most, patience) =
             (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time(pdf.len()));
         let inquiry = PdfInquiry { pdf, question, most, held, patience };
         match asked(&self.fields.room, &inquiry)? {
             PdfReply::Said(said) => Ok(Weighed::Said(said)),
             PdfReply::Long(length) => Ok(Weighed::Long(length)),
-            PdfReply::Refused(PdfFault::NoText) if is_cut(pdf) => {
-                Err(Refusal::Malformed("a PDF that is cut: what is left of it has no text".to_owned()))
-            }
             PdfReply::Refused(fault) => Err(refusal(fault, most)),
         }
     }
@@ -157,11 +154,6 @@ fn asked(room: &RecordRoom, inquiry: &PdfInquiry<'_>) -> Result<PdfReply, Refusa
     }
 }
 
-/// Whether the end of a PDF is missing: readers look for its mark in so many of the last bytes.
-fn is_cut(pdf: &[u8]) -> bool {
-    memmem::rfind(&pdf[pdf.len().saturating_sub(END_WITHIN)..], b"%%EOF").is_none()
-}
-
 /// The refusal of a PDF, of which a text may have `most` bytes.
 fn refusal(fault: PdfFault, most: usize) -> Refusal {
     let malformed = |what: &str| Refusal::Malformed(what.to_owned());
@@ -171,6 +163,7 @@ fn refusal(fault: PdfFault, most: usize) -> Refusal {
         PdfFault::Locked => malformed("a PDF that opens with a password only"),
         PdfFault::UnknownEncryption => malformed("a PDF with an encryption that alike does not know"),
         PdfFault::Damaged => malformed("no PDF, or one whose pages cannot be found"),
+        PdfFault::PagesMissing => malformed("a PDF that says it has more pages than can be found"),
         PdfFault::TooLong => Refusal::TooLong { limit: most },
         PdfFault::TooLarge => Refusal::NotExtracted(format!(
             "it takes more than the {} MiB of memory that a PDF may take",
