@@ -703,7 +703,11 @@ fn inputs_that_are_empty_are_named() {
     dir.alike("dedup - in.jsonl empty.jsonl --dry-run", Some(b""))
         .ok()
         .says("warning: 2 inputs are empty: -, empty.jsonl");
-    for command in ["dedup in.jsonl folder --dry-run", "dedup folder --dry-run"] {
+    for command in [
+        "dedup in.jsonl folder --dry-run",
+        "dedup folder --dry-run",
+        "dedup in.jsonl empty.jsonl --dry-run -q",
+    ] {
         let ran = dir.alike(command, None).ok();
         assert!(!ran.stderr.contains("empty:"), "{}", ran.stderr);
     }

@@ -131,7 +131,8 @@ fn warnings_are_lines_of_json_among_those_of_progress() {
     dir.write("empty.jsonl", "");
     dir.alike("load c in.jsonl --max-rejected 50%", None).ok();
     let ran = dir.alike("load c empty.jsonl --json-progress", None).ok();
-    assert_eq!(warnings(&ran.stderr), ["the inputs hold no records; check the files"]);
+    let empty = ["1 input is empty: empty.jsonl", "the inputs hold no records; check the files"];
+    assert_eq!(warnings(&ran.stderr), empty);
     assert_eq!(dir.alike("dedup in.jsonl --dry-run -q --max-rejected 50%", None).ok().stderr, "");
 }
 

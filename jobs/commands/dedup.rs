@@ -32,7 +32,7 @@ use crate::session::against::{
 };
 use crate::session::collection::folder;
 use crate::session::finished::record;
-use crate::session::inputs::{find_inputs, preferred_inputs, refuse, set_preferences};
+use crate::session::inputs::{empty_inputs, find_inputs, preferred_inputs, refuse, set_preferences};
 use crate::session::missing_fields::{refuse_missing_within, warn_of_missing_fields};
 use crate::session::options::DedupOptions;
 use crate::session::page::PagePlace;
@@ -96,6 +96,9 @@ fn dedup(
     let apart = peers.is_some() && (!place.is_seen_by_all() || writes_to_store(options));
     let hint = options.hint.shared_by(apart).within(options.machine.memory);
     let mut discovery = find_inputs(&options.inputs, hint, spool.path(), progress)?;
+    if !options.quiet {
+        empty_inputs(&discovery, &options.inputs).iter().for_each(|empty| warn(empty));
+    }
     FormPlan::new(&discovery.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
     set_preferences(&preferred, &options.inputs, &mut discovery)?;
     let found_as = (hint, spool.path(), &**progress);

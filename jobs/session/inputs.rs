@@ -37,7 +37,7 @@ pub(crate) fn find_inputs(
         return Err(Error::input(path, what));
     }
     let inputs: Vec<String> = inputs.iter().map(name).collect::<Result<_>>()?;
-    let (spool, shown_names) = (spool.to_path_buf(), inputs.clone());
+    let spool = spool.to_path_buf();
     let mut found =
         unless_stopped(progress, "the search for inputs", move || discover_as(&inputs, &spool, hint))?;
     if let Some(first) = found.otherwise.first() {
@@ -48,25 +48,23 @@ pub(crate) fn find_inputs(
             first.display()
         ));
     }
-    warn_of_nothing(&found, &shown_names);
     // Whoever waits for an object looks at it.
     found.sources.iter_mut().for_each(|source| source.stopped_by(progress.stop_flag()));
     Ok(found)
 }
 
-/// Warns of inputs that are empty: what was to write them may have failed. Of files in folders some are empty by custom.
-fn warn_of_nothing(found: &Discovery, inputs: &[String]) {
+/// What is said of inputs that are empty: what was to write them may have failed. Of files in folders some are empty by custom.
+pub(crate) fn empty_inputs(found: &Discovery, inputs: &[PathBuf]) -> Option<String> {
     let starts = std::iter::once(0).chain(found.found_by.iter().copied());
-    let is_empty = |(start, end): (usize, &usize)| {
-        *end == start + 1 && found.sources.get(start).is_some_and(|source| source.bytes == 0)
+    let is_empty = |start: usize, end: usize| {
+        end == start + 1 && found.sources.get(start).is_some_and(|source| source.bytes == 0)
     };
-    let empty: Vec<PathBuf> = (starts.zip(&found.found_by).zip(inputs))
-        .filter_map(|(places, input)| is_empty(places).then(|| PathBuf::from(input)))
-        .collect();
-    if !empty.is_empty() {
-        let verb = if empty.len() == 1 { "is" } else { "are" };
-        warn(&format!("{} {verb} empty: {}", counted(empty.len() as u64, "input"), shown(&empty)));
-    }
+    let places = starts.zip(&found.found_by).zip(inputs);
+    let empty = places.filter(|((start, end), _)| is_empty(*start, **end)).map(|(_, input)| input.clone());
+    let empty: Vec<PathBuf> = empty.collect();
+    let verb = if empty.len() == 1 { "is" } else { "are" };
+    let count = counted(empty.len() as u64, "input");
+    (!empty.is_empty()).then(|| format!("{count} {verb} empty: {}", shown(&empty)))
 }
 
 /// Hands on the ids of a list, `-` or a file with one a line; blank lines are none. An id has at most `most` bytes, and `line` is the

@@ -361,7 +361,7 @@ impl fmt::Display for Refusal {
                     Some(separator) => write!(f, "is the delimiter right (--delimiter '{separator}')?")?,
                     None => f.write_str("is the text field right (--text-field)?")?,
                 }
-                write!(f, " the columns, which the first line names, are: {columns}")
+                write!(f, " the columns are: {columns}")
             }
             Refusal::Ragged { fields, columns } => {
                 write!(f, "a row of {fields} fields under a header of {columns}; is the delimiter right?")
