@@ -1,23 +1,9 @@
-//! How far the plain characters of a JSON string go, sixteen bytes at a time and in the end eight.
-
-/// Bytes that are looked at together: compilers make vector instructions of it.
-const TOGETHER: usize = 16;
+//! How far the plain characters of a JSON string go, eight bytes at a time.
 
 /// How many bytes stand before the first that JSON lets stand in no string as it is: a quote, a backslash, or a control character
 /// (RFC 8259, section 7). All of them if there is none.
 #[inline]
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    let (blocks, rest) = bytes.as_chunks::<TOGETHER>();
-    let has_mark =
-        |block: &&[u8; TOGETHER]| block.iter().fold(0, |marks, byte| marks | u8::from(is_marked(*byte))) != 0;
-    let before = blocks.iter().take_while(|block| !has_mark(block)).count();
-    let last = blocks.get(before).map_or(rest, |block| block);
-    before * TOGETHER + plain_length_by_words(last)
-}
-
-/// The same, eight bytes at a time.
-#[inline]
-fn plain_length_by_words(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks();
     for (i, word) in words.iter().enumerate() {
         let marks = marks(*word);
@@ -30,7 +16,6 @@ fn plain_length_by_words(bytes: &[u8]) -> usize {
 }
 
 /// Whether a byte ends a plain stretch.
-#[inline]
 fn is_marked(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }

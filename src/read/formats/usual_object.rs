@@ -88,8 +88,6 @@ fn text<'a>(json: &'a str, copy: &mut String) -> Option<(JsonText<'a>, &'a str)>
         return Some((JsonText::Borrowed(&json[..at]), &json[at + 1..]));
     }
     copy.clear();
-    // What is said behind the text is little.
-    copy.reserve(json.len());
     let mut start = 0;
     loop {
         copy.push_str(&json[start..at]);
