@@ -713,6 +713,32 @@ fn inputs_that_are_empty_are_named() {
     }
 }
 
+/// What a folder holds beside documents is named, with what reads it.
+#[test]
+fn files_that_are_skipped_are_named_with_what_reads_them() {
+    let dir = Dir::new();
+    dir.write("in/a.jsonl", good());
+    for name in ["b.rs", "c.rs", "d.toml"] {
+        dir.write(&format!("in/deep/{name}"), format!("some text of {name}"));
+    }
+    dir.write("items.jsonl", line("q", &words(0, 20)));
+    for command in [
+        "dedup in --dry-run",
+        "load c in",
+        "repetition in --dry-run",
+        "passages in --dry-run",
+        "decontaminate in --benchmarks items.jsonl --benchmark-fields text --dry-run",
+        "lexicon build in --min-df 1 --out l",
+    ] {
+        let ran = dir.alike(command, None).ok();
+        ran.says("in/deep/b.rs skipped").says("'FOLDER/**/*.rs'");
+    }
+    dir.alike("dedup in/**/*.rs --dry-run", None).ok().says("of 2 documents");
+    for command in ["dedup in --dry-run -q", "load c in -q"] {
+        assert_eq!(dir.alike(command, None).ok().stderr, "");
+    }
+}
+
 /// A first load says what cannot be mended later.
 #[test]
 fn first_loads_say_what_is_lost() {

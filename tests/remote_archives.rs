@@ -111,6 +111,22 @@ fn archives_are_fetched_once_though_their_files_are_copied() {
     }
 }
 
+/// Each document is larger than what is fetched where nobody knows what is wanted next.
+#[test]
+fn archives_of_long_documents_take_few_requests() {
+    let text = |n: usize| lines("t", n * 1000..n * 1000 + 1500);
+    let texts: Vec<(String, Vec<u8>)> = (0..20).map(|n| (format!("{n}.txt"), text(n))).collect();
+    let files: Vec<(&str, Vec<u8>)> = texts.iter().map(|(name, text)| (&**name, text.clone())).collect();
+    let packed = zip(&files);
+    let (dir, server) = both(&[("long.zip", packed.clone())]);
+    run(&dir, &server, "dedup s3://bucket/long.zip --out out -w 2").ok().says("of 20 documents");
+    let asked = server.asked();
+    let fetched: usize = asked.iter().map(|asked| asked.bytes).sum();
+    assert!(packed.len() > 20 << 18, "{} bytes", packed.len());
+    assert!(fetched * 100 <= packed.len() * 105, "{fetched} of {}", packed.len());
+    assert!(asked.len() <= 10, "{} requests for {fetched} bytes", asked.len());
+}
+
 #[test]
 fn a_fault_while_files_are_copied_is_survived_or_ends_the_run() {
     let archives = archives(&files(2000, 1000));

@@ -27,7 +27,7 @@ use crate::cli::decontaminate::DecontaminateArgs;
 use crate::cluster::job::{DistributedJob, PART_DONE};
 use crate::session::decontamination::DecontaminateOptions;
 use crate::session::decontamination::benchmarks::{FoundBenchmarks, find_benchmarks};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words, warn_of_unused};
 use crate::session::run_folder::{RunFolder, close_spool, write_rejected};
 use crate::session::watched::watched_job;
 use crate::terminal::data::table::TextTable;
@@ -82,6 +82,7 @@ fn lead(
     let hint =
         options.hint.shared_by(peers.is_some() && !place.is_seen_by_all()).within(options.machine.memory);
     let corpus = find_inputs(&options.corpus, hint, spool.path(), progress)?;
+    warn_of_unused(reporter, &corpus, &options.corpus);
     FormPlan::new(&corpus.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
     let found_as = (hint, spool.path(), &**progress);
     let FoundBenchmarks { sets, sources } = find_benchmarks(&options.benchmarks, &corpus, found_as)?;

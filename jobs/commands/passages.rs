@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::cli::passages::{ActionArg, PassagesArgs};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words, warn_of_unused};
 use crate::session::options::{Machine, asked_fold, records};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
@@ -114,6 +114,7 @@ fn lead(
     let apart = peers.is_some() && !place.is_seen_by_all();
     let hint = args.records.form.hint(&input).shared_by(apart).within(machine.memory);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
+    warn_of_unused(reporter, &discovery, &args.inputs);
     if writes {
         let choice = FormChoice { memory: machine.memory, ..choice(args) };
         FormPlan::new(&discovery.sources, choice)?;

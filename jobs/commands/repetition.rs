@@ -22,7 +22,7 @@ use alike::scratch::private_folder;
 
 use crate::cli::passages::{RepetitionArgs, RepetitionLimit};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_documents, warn_of_no_words, warn_of_unused};
 use crate::session::options::{Machine, records, written};
 use crate::session::run_folder::{RunFolder, add_effort, close_spool, write_rejected};
 use crate::session::watched::watched_job;
@@ -77,6 +77,7 @@ fn lead(
     let apart = peers.is_some() && !place.is_seen_by_all();
     let hint = args.records.form.hint(&config.input).shared_by(apart).within(machine.memory);
     let discovery = find_inputs(&args.inputs, hint, spool.path(), progress)?;
+    warn_of_unused(reporter, &discovery, &args.inputs);
     let choice_within = FormChoice { memory: machine.memory, ..choice(args) };
     FormPlan::new(&discovery.sources, choice_within)?;
     let folder = args.work.writes(&args.out).is_some().then(|| std::path::absolute(place.path())).transpose();

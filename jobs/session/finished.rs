@@ -211,7 +211,8 @@ fn tables_again(
 pub(crate) fn inputs_again(run: &FinishedRun, spool: &Path, progress: &Progress) -> Result<Vec<Source>> {
     run.require_names()?;
     let record = &run.record;
-    let hint = record.hint()?;
+    // Archives are not looked through for what the run has not read.
+    let hint = record.hint()?.shared_by(!run.has_members());
     let mut sources = Vec::new();
     let sets = record.against.iter().filter(|set| !set.collection && set.path != "-");
     for set in sets {

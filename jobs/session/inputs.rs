@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use alike::collection::is_collection;
 use alike::error::{Error, Result};
 use alike::limits::REFUSED_PERCENT;
+use alike::output::skipped_files;
 use alike::printable::{counted, plural, printable};
 use alike::progress::Progress;
 use alike::read::{Discovery, FormatHint, RefusedCount, Rejected, discover_as};
@@ -65,6 +66,15 @@ pub(crate) fn empty_inputs(found: &Discovery, inputs: &[PathBuf]) -> Option<Stri
     let verb = if empty.len() == 1 { "is" } else { "are" };
     let count = counted(empty.len() as u64, "input");
     (!empty.is_empty()).then(|| format!("{count} {verb} empty: {}", shown(&empty)))
+}
+
+/// Warns of inputs that are empty, and of files in folders that are passed over.
+pub(crate) fn warn_of_unused(reporter: &Reporter<'_>, found: &Discovery, inputs: &[PathBuf]) {
+    let skipped: Vec<(String, &str)> =
+        found.skipped.iter().map(|(path, why)| (path.display().to_string(), &**why)).collect();
+    let skipped: Vec<(&str, &str)> = skipped.iter().map(|(path, why)| (&**path, *why)).collect();
+    let lines = empty_inputs(found, inputs).into_iter().chain(skipped_files(&skipped, ""));
+    lines.for_each(|line| reporter.warning(&line));
 }
 
 /// Hands on the ids of a list, `-` or a file with one a line; blank lines are none. An id has at most `most` bytes, and `line` is the

@@ -196,8 +196,9 @@ impl RunParts {
             member_counting,
             config,
         });
-        // A file made for this run only is where process 0 is, and perhaps nowhere else.
-        let reads = topology.process() == 0 || sources.iter().all(|source| source.lasting);
+        // A file made for this run only is where process 0 is, and perhaps nowhere else. Those of archives are copied to where all see them.
+        let is_seen = |source: &Source| source.lasting || source.archive().is_some();
+        let reads = topology.process() == 0 || sources.iter().all(is_seen);
         // Many more units than workers, so that none waits long for another's last one.
         let unit_bytes = (read_bytes / (topology.all() as u64 * 8)).clamp(UNIT.0, UNIT.1);
         let inputs = RunInputs::new(sources, fields, part, unit_bytes);

@@ -42,7 +42,7 @@ pub use kinds::{KindRow, KindTable};
 pub use list_file::ListForm;
 pub use lists::{ListChoice, Lists, against_figures, left_out, summarise};
 pub use members::{measured_scores, shown_scores};
-pub use render::{examples, render, warnings};
+pub use render::{examples, render, skipped_files, warnings};
 pub(crate) use rows::FindingWriter;
 pub use rows::{
     AgainstRow, AssignmentRow, ClusterRow, DocumentFinding, DuplicateRow, FindingFiles, LeftOutRow, PairRow,

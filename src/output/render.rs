@@ -1,5 +1,7 @@
 //! A [`Summary`] for people.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::figures::{count, counted, percent, size};
@@ -7,6 +9,7 @@ use super::kinds::shown;
 use super::summary::Summary;
 use crate::config::{Config, Criterion, Tokens, Verify};
 use crate::printable::printable;
+use crate::read::NO_DOCUMENTS;
 
 /// Most skipped files that are named.
 const NAMED: usize = 5;
@@ -217,15 +220,30 @@ pub fn warnings(s: &Summary, out: Option<&Path>) -> Vec<String> {
         ));
     }
     warnings.extend(missing(s));
-    for skipped in s.skipped.iter().take(NAMED) {
-        warnings.push(format!("{} skipped: {}", printable(&skipped.file), printable(&skipped.reason)));
-    }
-    if s.skipped.len() > NAMED {
-        let more = (s.skipped.len() - NAMED) as u64;
-        let place = if out.is_some() { "; see summary.json" } else { "" };
-        warnings.push(format!("{} skipped{place}", counted(more, "more file")));
-    }
+    let skipped = s.skipped.iter().map(|skipped| (&*skipped.file, &*skipped.reason)).collect::<Vec<_>>();
+    warnings.extend(skipped_files(&skipped, if out.is_some() { "; see summary.json" } else { "" }));
     warnings
+}
+
+/// What is said of files that were passed over, each with the reason, a line each: of the first ones, and how many more there are, behind
+/// which `place` stands.
+pub fn skipped_files(skipped: &[(&str, &str)], place: &str) -> Vec<String> {
+    let name = |(file, why): &(&str, &str)| format!("{} skipped: {}", printable(file), printable(why));
+    let mut lines: Vec<String> = skipped.iter().take(NAMED).map(name).collect();
+    if let Some(more) = skipped.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        lines.push(format!("{} skipped{place}", counted(more as u64, "more file")));
+    }
+    let unknown = skipped.iter().filter(|(_, why)| *why == NO_DOCUMENTS);
+    let mut of_extensions: BTreeMap<&OsStr, usize> = BTreeMap::new();
+    for extension in unknown.filter_map(|(file, _)| Path::new(file).extension()) {
+        *of_extensions.entry(extension).or_default() += 1;
+    }
+    // Of equally many the first.
+    if let Some((extension, _)) = of_extensions.into_iter().rev().max_by_key(|(_, files)| *files) {
+        let pattern = printable(&format!("FOLDER/**/*.{}", extension.display())).into_owned();
+        lines.push(format!("a pattern reads files as texts that a folder skips: '{pattern}'"));
+    }
+    lines
 }
 
 /// What documents lack that others have, a line each.

@@ -38,7 +38,7 @@ pub use codec::{Boundaries, Describer};
 pub use date::{Day, day, month_of, written_month};
 pub use field::{FieldPath, Fields, OBSERVED_FIELDS};
 pub(crate) use find::STDIN;
-pub use find::{Discovery, discover, discover_as, names_apart};
+pub use find::{Discovery, NO_DOCUMENTS, discover, discover_as, names_apart};
 pub use format::{Compression, Delimiter, Format, FormatHint, FormatName, Numbering};
 #[cfg(feature = "parquet")]
 pub use formats::{

@@ -24,7 +24,7 @@ use crate::session::collection::folder;
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
-use crate::session::inputs::{empty_inputs, find_inputs, refuse};
+use crate::session::inputs::{find_inputs, refuse, warn_of_unused};
 use crate::session::load_report::{AgainstReport, report_load};
 use crate::session::missing_fields::no_value_to_compare_within;
 use crate::session::options::{Machine, components, epoch};
@@ -89,9 +89,7 @@ fn load(
         args.choices.form.hint(&target.config().input).shared_by(peers.is_some()).within(machine.memory);
     let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
-    if let Some(empty) = empty_inputs(&discovery, &args.inputs) {
-        reporter.warning(&empty);
-    }
+    warn_of_unused(reporter, &discovery, &args.inputs);
     let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;
     let (mut writer, new) = made(target, &find, (args, peers.as_deref(), progress))?;
     if new && !args.store_text {

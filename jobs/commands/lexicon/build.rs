@@ -18,7 +18,7 @@ use alike::scratch::Scratch;
 use super::description::{describe_new, input};
 use crate::cli::lexicon::{BuildArgs, TermsArg};
 use crate::cluster::job::{DistributedJob, PART_DONE};
-use crate::session::inputs::{find_inputs, refuse, warn_of_no_words};
+use crate::session::inputs::{find_inputs, refuse, warn_of_no_words, warn_of_unused};
 use crate::session::options::{Machine, content, fold, longest_record};
 use crate::session::watched::watched;
 use crate::terminal::reporter::Reporter;
@@ -69,6 +69,7 @@ fn lead(
     longest_record(&mut input, args.max_record_bytes);
     let hint = args.form.hint(&input).shared_by(peers.is_some()).within(machine.memory);
     let found = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
+    warn_of_unused(reporter, &found, &args.inputs);
     let task = LexiconTask { sources: found.sources.clone(), input, terms };
     if let Some(peers) = peers {
         let sources = Source::all_from_anywhere(&task.sources)?;

@@ -192,6 +192,13 @@ impl FinishedRun {
         Ok(())
     }
 
+    /// Whether files of archives were read as inputs of their own: these are named behind the archive.
+    pub fn has_members(&self) -> bool {
+        let files: BTreeSet<&str> = self.inputs.iter().map(|row| &*row.file).collect();
+        let is_member = |file: &&str| file.match_indices('/').any(|(at, _)| files.contains(&file[..at]));
+        files.iter().any(is_member)
+    }
+
     /// Holds files that were found again against those that were read; those that are none of them are left out, or refused if
     /// `all` must be as they were. Streams and collections are not asked for.
     ///

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use glob::Pattern;
 use walkdir::{DirEntry, WalkDir};
 
-use super::gathering::{Discovery, FoundFile, Gathering, NOTHING, file_is_damaged, note_links};
+use super::gathering::{Discovery, FoundFile, Gathering, NO_DOCUMENTS, file_is_damaged, note_links};
 use super::names::NameWish;
 use super::objects::{Reached, reach};
 use super::pattern::matches_of;
@@ -186,7 +186,7 @@ impl Search<'_> {
                 self.gathering.add(source, wish)?;
                 return Ok(true);
             }
-            Ok(Recognised::Nothing) => self.gathering.found.skipped.push((shown(), NOTHING.to_owned())),
+            Ok(Recognised::Nothing) => self.gathering.found.skipped.push((shown(), NO_DOCUMENTS.to_owned())),
             Ok(Recognised::Foreign(foreign)) => {
                 self.gathering.found.skipped.push((shown(), foreign.reason()));
             }
@@ -256,7 +256,7 @@ impl Search<'_> {
             return Ok(());
         }
         let skipped = &self.gathering.found.skipped[skipped..];
-        let foreign = skipped.iter().find(|(_, why)| why != NOTHING);
+        let foreign = skipped.iter().find(|(_, why)| why != NO_DOCUMENTS);
         let reason = match (skipped.len() as u64, foreign) {
             (0, _) => "the folder holds no files; check the name".to_owned(),
             (files, Some((file, why))) => {
@@ -358,7 +358,7 @@ mod tests {
         let found = find(&folder, &["d"]).expect("found");
         let names: Vec<_> = found.sources.iter().map(|source| source.name.as_str()).collect();
         assert_eq!(names, ["a/z.txt", "a.txt", "b.jsonl"]);
-        assert_eq!(found.skipped, [(folder.path().join("d/n.bin"), NOTHING.to_owned())]);
+        assert_eq!(found.skipped, [(folder.path().join("d/n.bin"), NO_DOCUMENTS.to_owned())]);
         assert!(found.sources.is_sorted_by_key(|source| source.path.clone()));
     }
 

@@ -19,7 +19,7 @@ use crate::read::source::Source;
 use crate::read::windowed::carries;
 
 /// Why a file is skipped that is in no known format.
-pub(super) const NOTHING: &str = "holds no documents as far as one can see";
+pub const NO_DOCUMENTS: &str = "holds no documents as far as one can see";
 /// What the arguments led to.
 #[derive(Debug, Default)]
 pub struct Discovery {
@@ -148,7 +148,7 @@ impl Gathering {
             return Err(Error::input(path, format!("cannot be read ({why}); mend it, or leave it out")));
         }
         match self.found.skipped.get(skipped) {
-            Some((_, why)) if why != NOTHING => Err(Error::input(path, why)),
+            Some((_, why)) if why != NO_DOCUMENTS => Err(Error::input(path, why)),
             Some(_) => Err(Error::input(
                 path,
                 "not recognised: no format that is read, and not UTF-8 text; convert it, as iconv does with text, or leave it out",
@@ -216,7 +216,7 @@ impl Gathering {
         };
         match recognised {
             Ok((_, None)) => Ok(true),
-            Ok((_, Some(Recognised::Nothing))) => skip(NOTHING.to_owned()),
+            Ok((_, Some(Recognised::Nothing))) => skip(NO_DOCUMENTS.to_owned()),
             Ok((_, Some(Recognised::Foreign(foreign)))) => skip(foreign.reason()),
             Ok((canonical, Some(Recognised::Source { source, differs }))) => {
                 let source = Source { path: path.to_path_buf(), shown: shown(path), ..source };

@@ -12,6 +12,6 @@ mod unfold;
 
 pub use discover::{discover, discover_as};
 pub(super) use foreign::Foreign;
-pub use gathering::Discovery;
+pub use gathering::{Discovery, NO_DOCUMENTS};
 pub use names::names_apart;
 pub(crate) use spool::STDIN;

@@ -26,7 +26,7 @@ const MOST_OF_BYTE: u64 = 200;
 const NAME: usize = 80;
 
 /// The files of many records in an archive, as sources; the archive notes where they stand. They are copied to a new folder in
-/// `spool`. An object is copied of where what is fetched is kept, so that reading it afterwards fetches nothing again.
+/// `spool`. An object is copied of where what is fetched is kept: as far as there is room, reading it afterwards fetches nothing again.
 ///
 /// # Errors
 /// [`Error::Io`] if there is no place for a copy, or the archive cannot be read for a reason that is not its own.
@@ -36,12 +36,13 @@ pub(super) fn unfold(archive: &mut Source, spool: &Path, hint: FormatHint) -> Re
         return Ok(Vec::new());
     }
     let left = archive.bytes.saturating_mul(MOST_OF_BYTE).max(RATIO_FREE_BYTES);
-    let mut copies = Copies { archive, spool, hint, folder: None, begun: None, left, sources: Vec::new() };
+    let mut copies =
+        Copies { archive, spool, hint, folder: None, begun: None, failed: false, left, sources: Vec::new() };
     let copied = codec(copies.archive.format).copy_apart(copies.archive, &mut copies);
-    let (place, sources) = (copies.folder.clone(), copies.sources);
-    copied.map_err(|error| match carries(&error) {
-        true => Error::io(&archive.path, "read", error),
-        false => Error::io(place.as_deref().unwrap_or(&archive.path), "copy files of an archive to", error),
+    let (place, failed, sources) = (copies.folder.clone(), copies.failed, copies.sources);
+    copied.map_err(|error| match failed && !carries(&error) {
+        true => Error::io(place.as_deref().unwrap_or(spool), "copy files of an archive to", error),
+        false => Error::io(&archive.path, "read", error),
     })?;
     archive.apart = sources.iter().filter_map(|source| Some(source.within.as_ref()?.place)).collect();
     archive.apart.sort_unstable();
@@ -57,6 +58,8 @@ struct Copies<'a> {
     folder: Option<PathBuf>,
     /// The copy that is being written.
     begun: Option<(PathBuf, BufWriter<File>)>,
+    /// Whether one could not be written.
+    failed: bool,
     /// Bytes that may still be copied.
     left: u64,
     sources: Vec<Source>,
@@ -81,6 +84,29 @@ impl Copies<'_> {
             }
         }
         Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    fn begin_copy(&mut self, path: &str) -> io::Result<()> {
+        let harmless =
+            |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
+        let name: Vec<char> = path.rsplit('/').next().unwrap_or_default().chars().map(harmless).collect();
+        let name: String = name[name.len().saturating_sub(NAME)..].iter().collect();
+        let path = self.folder()?.join(format!("{}-{name}", self.sources.len()));
+        let file = BufWriter::with_capacity(WRITTEN, File::create(&path)?);
+        self.begun = Some((path, file));
+        Ok(())
+    }
+
+    fn end_copy(&mut self, copy: &MemberCopy) -> io::Result<bool> {
+        // None is left of one for which there was no room.
+        let Some((path, mut file)) = self.begun.take() else { return Ok(false) };
+        file.flush()?;
+        drop(file);
+        match self.source(path.clone(), copy)? {
+            Some(source) => self.sources.push(source),
+            None => fs::remove_file(&path)?,
+        }
+        Ok(self.sources.len() < MAX_FILES_OF_ARCHIVE)
     }
 
     /// What a copy is, if it is read by itself.
@@ -109,23 +135,18 @@ impl Copies<'_> {
     }
 }
 
+/// What fails here is where copies go, not the archive.
 impl TakeCopies for Copies<'_> {
     fn begin(&mut self, path: &str) -> io::Result<()> {
-        let harmless =
-            |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '_' };
-        let name: Vec<char> = path.rsplit('/').next().unwrap_or_default().chars().map(harmless).collect();
-        let name: String = name[name.len().saturating_sub(NAME)..].iter().collect();
-        let path = self.folder()?.join(format!("{}-{name}", self.sources.len()));
-        let file = BufWriter::with_capacity(WRITTEN, File::create(&path)?);
-        self.begun = Some((path, file));
-        Ok(())
+        self.begin_copy(path).inspect_err(|_| self.failed = true)
     }
 
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self.left.checked_sub(bytes.len() as u64) {
             Some(left) => {
                 self.left = left;
-                self.begun.as_mut().map_or(Ok(()), |(_, file)| file.write_all(bytes))
+                let written = self.begun.as_mut().map_or(Ok(()), |(_, file)| file.write_all(bytes));
+                written.inspect_err(|_| self.failed = true)
             }
             None => {
                 self.left = 0;
@@ -136,15 +157,7 @@ impl TakeCopies for Copies<'_> {
     }
 
     fn end(&mut self, copy: MemberCopy) -> io::Result<bool> {
-        // None is left of one for which there was no room.
-        let Some((path, mut file)) = self.begun.take() else { return Ok(false) };
-        file.flush()?;
-        drop(file);
-        match self.source(path.clone(), &copy)? {
-            Some(source) => self.sources.push(source),
-            None => fs::remove_file(&path)?,
-        }
-        Ok(self.sources.len() < MAX_FILES_OF_ARCHIVE)
+        self.end_copy(&copy).inspect_err(|_| self.failed = true)
     }
 
     fn discard(&mut self) {
@@ -170,6 +183,7 @@ mod tests {
             hint: FormatHint::default(),
             folder: None,
             begun: None,
+            failed: false,
             left: 30,
             sources: Vec::new(),
         };
