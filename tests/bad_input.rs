@@ -728,7 +728,7 @@ fn files_that_are_skipped_are_named_with_what_reads_them() {
         "repetition in --dry-run",
         "passages in --dry-run",
         "decontaminate in --benchmarks items.jsonl --benchmark-fields text --dry-run",
-        "lexicon build in --min-df 1 --out l",
+        "lexicon build in --min-df 1 --terms alphanumeric --out l",
     ] {
         let ran = dir.alike(command, None).ok();
         ran.says("in/deep/b.rs skipped").says("'FOLDER/**/*.rs'");

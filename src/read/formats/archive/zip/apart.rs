@@ -23,8 +23,8 @@ const COPIED: u64 = sized(256 << 10, 100);
 pub(super) fn copy(formats: MemberFormats, source: &Source, into: &mut dyn TakeCopies) -> io::Result<()> {
     let Some(zip) = unless_damaged(ZipFile::open_and_keep(source))? else { return Ok(()) };
     // Of an object all is fetched that stands before the directory: reading needs it afterwards.
-    let announced = zip.file.again(0..zip.index.end.directory.start);
-    let mut reader = MemberReader::new(&announced.map_or_else(|| Arc::clone(&zip.file), Arc::new));
+    let file = Arc::new(source.open()?.expect(0..zip.index.end.directory.start));
+    let mut reader = MemberReader::new(&file);
     let mut window = DirectoryWindow::new(&zip.file, zip.index.end.directory.clone());
     let (mut row, mut content) = (0, Vec::new());
     while let Some(entry) = unless_damaged(window.next())?.flatten() {
