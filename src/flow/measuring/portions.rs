@@ -10,7 +10,6 @@ use crate::components::Forest;
 use crate::config::Clustering;
 use crate::document::Doc;
 use crate::error::Result;
-use crate::flow::catalogue::Catalogue;
 use crate::flow::distributed::exchange_all::{exchange_all, wait_for_all};
 use crate::flow::document_sets::DOCUMENT;
 use crate::flow::measuring::candidate_portions::CandidatePortions;
@@ -31,6 +30,8 @@ use crate::limits::sized;
 const DENSE: usize = sized(16, 0);
 /// The greatest part may be so much larger than an even one, in percent.
 const UNEVEN: u64 = 20;
+/// Of two sets so many shingles are compared in the time in which one is made of a text.
+const MEASURED: u64 = 32;
 /// Bytes that dividing and measuring take for each document of the run, and for each candidate.
 const BYTES: (u64, u64) = (32, 8);
 /// Most of them, whatever the memory.
@@ -115,8 +116,13 @@ fn decide(
         return Ok((division, Vec::new()));
     };
     // What is linked within hot groups is known only where clusters are formed. Until then it is not known who represents nobody.
+    let size = |doc: Doc| u64::from(catalogue.size(doc));
+    // Where clusters need few links, it takes little to find these out.
+    let part = if joins_firsts(run) { 0 } else { 1 };
+    let cost =
+        Cost { of: &|doc| DOCUMENT + size(doc), of_pair: &|a, b| part * (size(a) + size(b)) / MEASURED };
     let components = (are_apart(run) && !(together && has_hot_groups))
-        .then(|| take_components(&held, catalogue.doc_limit(), workers, |doc| weight(catalogue, doc)));
+        .then(|| take_components(&held, catalogue.doc_limit(), workers, &cost));
     Ok(match components.flatten() {
         Some(takers) => (Division::Components, takers),
         None if together => (Division::Together, Vec::new()),
@@ -163,8 +169,12 @@ fn fits<'a>(run: &RunParts, candidates: &'a Piles<Candidate>) -> Option<Vec<&'a 
     candidates.held().filter(|_| bytes <= allowed)
 }
 
-fn weight(catalogue: &Catalogue, doc: Doc) -> u64 {
-    DOCUMENT + u64::from(catalogue.size(doc))
+/// What measuring takes.
+struct Cost<'a> {
+    /// To read the text of a document again.
+    of: &'a dyn Fn(Doc) -> u64,
+    /// To hold two sets against each other.
+    of_pair: &'a dyn Fn(Doc, Doc) -> u64,
 }
 
 /// The worker that takes each document of a candidate, if components can be divided about evenly. Workers take them in the
@@ -173,13 +183,18 @@ fn take_components(
     candidates: &[&[Candidate]],
     limit: usize,
     workers: usize,
-    weight: impl Fn(Doc) -> u64,
+    cost: &Cost<'_>,
 ) -> Option<Vec<u32>> {
     let mut forest = Forest::new(limit);
     let mut weights = vec![0; limit];
     for candidate in candidates.iter().copied().flatten() {
         let (low, high) = candidate.pair.docs();
-        [low, high].into_iter().for_each(|doc| weights[doc as usize] = weight(doc));
+        for doc in [low, high] {
+            if weights[doc as usize] == 0 {
+                weights[doc as usize] = (cost.of)(doc);
+            }
+        }
+        weights[low as usize] += (cost.of_pair)(low, high);
         forest.union(low, high);
     }
     for doc in (0..limit).filter(|doc| weights[*doc] > 0).collect::<Vec<_>>() {
@@ -240,12 +255,17 @@ mod tests {
                 pairs.map(|(a, b)| Candidate { pair: Pair::new(*a, *b), shared: 1 }).collect();
             let (some, others) = candidates.split_at(candidates.len() / 2);
             let weight = |doc: Doc| sizes[doc as usize];
-            if let Some(takers) = take_components(&[some, others], 60, workers, weight) {
+            let of_pair = |a: Doc, b: Doc| (weight(a) + weight(b)) / 4;
+            if let Some(takers) = take_components(&[some, others], 60, workers, &Cost { of: &weight, of_pair: &of_pair }) {
                 let mut loads = vec![0; workers];
                 for doc in 0..60 {
                     if candidates.iter().any(|c| <[Doc; 2]>::from(c.pair.docs()).contains(&doc)) {
                         loads[takers[doc as usize] as usize] += weight(doc);
                     }
+                }
+                for candidate in &candidates {
+                    let (low, high) = candidate.pair.docs();
+                    loads[takers[low as usize] as usize] += of_pair(low, high);
                 }
                 let total: u64 = loads.iter().sum();
                 prop_assert!(loads.iter().all(|load| load * workers as u64 <= total + total / 100 * UNEVEN));
@@ -262,7 +282,8 @@ mod tests {
         let chain = |step: u32| {
             let pairs = (0..1000).step_by(step as usize);
             let candidate = |doc| Candidate { pair: Pair::new(doc, doc + 1), shared: 1 };
-            take_components(&[&pairs.map(candidate).collect::<Vec<_>>()], 1001, 4, |_| 1)
+            let cost = Cost { of: &|_| 1, of_pair: &|_, _| 0 };
+            take_components(&[&pairs.map(candidate).collect::<Vec<_>>()], 1001, 4, &cost)
         };
         let takers = chain(2).expect("divided");
         assert!(takers[..1000].is_sorted() && takers[999] == 3);
