@@ -499,8 +499,8 @@ fn fields_that_no_record_has_are_told_with_those_there_are() {
     dir.write("in.csv", "id,text,score\na,some words,1\n");
     for (file, there) in [("in.jsonl", "id, score, text"), ("in.csv", "id, text, score")] {
         for (flags, said) in [
-            ("--keep field:nosuch:max", "--keep: no document has the field nosuch"),
-            ("--id-field nosuch", "--id-field: no document has the field nosuch"),
+            ("--keep field:nosuch:max", "--keep: no document has a number or a string in the field nosuch"),
+            ("--id-field nosuch", "--id-field: no document has a number or a string in the field nosuch"),
         ] {
             let ran = dir.dedup(&format!("{file} --dry-run {flags}")).ok().says(said);
             let names = ran.stderr.split("record has: ").nth(1).unwrap().lines().next().unwrap();

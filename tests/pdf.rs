@@ -139,7 +139,7 @@ fn what_has_no_text_is_refused_by_its_reason() {
     // What is left of it has pages with texts.
     let long = pdf(&"a line\n".repeat(600), "T", "2024");
     dir.write("in/half.pdf", &long[..long.len() * 7 / 10]);
-    let cut = "truncated or damaged; nothing from here on was read: the end of the PDF is missing; get the file again";
+    let cut = "malformed: a PDF that is cut: its end is missing; get the file again";
     let said = |objects: &[u8]| String::from_utf8_lossy(objects).replace("/Count 1", "/Count 2").into_bytes();
     let objects: Vec<Vec<u8>> = page(b"BT /F 9 Tf (text) Tj ET");
     let fewer = [&objects[..2], &[said(&objects[2])], &objects[3..]].concat();
@@ -170,7 +170,6 @@ fn what_has_no_text_is_refused_by_its_reason() {
                 row("strange", "no text: fonts that name no characters"),
             ]
         );
-        assert_eq!(found.summary["unread_files"], 2);
         // Nothing is known against files without a text.
         let kept: Vec<&str> = found.kept.keys().map(String::as_str).collect();
         assert_eq!(kept, ["good.pdf", "scan.pdf", "strange.pdf"]);

@@ -368,7 +368,7 @@ fn a_field_that_no_record_has_is_said() {
     let flags = "in.jsonl --dry-run --report look.html";
     dir.dedup(&format!("{flags} --report-by langauge"))
         .ok()
-        .says("--report-by: no document has the field langauge; the first record has: id, text");
+        .says("--report-by: no document has a number or a string in the field langauge; the first record has: id, text");
     assert!(page(&dir, "look.html").contains("No document has a value in the field"));
     let many = " --report-by a --report-by b --report-by c --report-by d --report-by e";
     dir.dedup(&format!("{flags}{many}")).code(2).says("4 fields at most");

@@ -135,8 +135,8 @@ pub(crate) enum Command {
     ///
     /// Each record is stored under its id. A new id is added, a known id is replaced, and an unchanged record is only
     /// read. If an id occurs several times in a load, its last record counts. A record {"op":"delete","id":...}
-    /// deletes a document. A plain-text file has its name as id. A load is atomic: it is committed as a whole or not
-    /// at all. The configuration is fixed when the collection is created. Large loads leave checkpoints: after an
+    /// deletes a document. A text has its path below the named folder as id, and the name of that too where two folders
+    /// have such a file; so name inputs alike each time. A load is atomic: it is committed as a whole or not at all. The configuration is fixed when the collection is created. Large loads leave checkpoints: after an
     /// interruption, run the same command again to continue. Until then no other change is possible.
     #[command(after_help = help::more("load"), after_long_help = LOAD_EXAMPLES)]
     Load(Box<LoadArgs>),

@@ -37,7 +37,10 @@ pub(crate) fn warn_of_missing_fields(outcome: &Outcome, summary: &Summary, by: &
     }
     let there = there(outcome);
     for (flag, field) in missing {
-        warn(&format!("{flag}: no document has the field {}{there}", printable(field)));
+        warn(&format!(
+            "{flag}: no document has a number or a string in the field {}{there}",
+            printable(field)
+        ));
     }
 }
 

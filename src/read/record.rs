@@ -227,6 +227,12 @@ impl Refusal {
         Refusal::NoId { field: field.to_owned(), keys: show_all(keys, more) }
     }
 
+    /// The same where records may have these fields: this one lacks the id's.
+    pub(super) fn lacks_id(field: &str, known: &[&str]) -> Refusal {
+        let others: Vec<&str> = known.iter().copied().filter(|name| *name != field).collect();
+        Refusal::no_id(field, &others, 0)
+    }
+
     /// The refusal of a record in a file that has `columns`, and so many more, but not the text's.
     pub(super) fn no_column<S: AsRef<str>>(field: &str, columns: &[S], more: usize) -> Refusal {
         Refusal::NoColumn { field: field.to_owned(), columns: show_all(columns, more) }

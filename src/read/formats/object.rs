@@ -133,10 +133,14 @@ pub(super) fn not_json(line: &str, part: &str, error: &serde_json::Error) -> Ref
     let rest = part.as_bytes().get(error.column().saturating_sub(1)..).unwrap_or_default();
     let what = match NO_NUMBERS.into_iter().find(|word| rest.starts_with(word.as_bytes())) {
         Some(word) => format!("{word}, which is no number there (write null)"),
+        None if what == BROKEN_ESCAPE => format!("{what}, or half of a surrogate pair alone"),
         None => what.to_owned(),
     };
     Refusal::NotJson(format!("{what} at byte {}", before + error.column()))
 }
+
+/// What the parser says of an escape that no other half follows, as of one without all digits.
+const BROKEN_ESCAPE: &str = "unexpected end of hex escape";
 
 /// What Python writes for numbers that JSON does not have.
 const NO_NUMBERS: [&str; 2] = ["NaN", "Infinity"];
@@ -339,7 +343,7 @@ mod tests {
         let line = r#"{"a": {"\ud800": 1}}"#;
         let error = members(&line[6..19], [Some("b")]).expect_err("half a pair");
         let Refusal::NotJson(why) = not_json(line, &line[6..19], &error) else { panic!("another refusal") };
-        assert_eq!(why, "unexpected end of hex escape at byte 15");
+        assert_eq!(why, "unexpected end of hex escape, or half of a surrogate pair alone at byte 15");
         assert_eq!(no_object("[1] x"), Refusal::NotJson("trailing characters at byte 5".into()));
         for (line, says) in [(" <p>text", "--input-format html"), ("id,text", "--input-format csv")] {
             let Refusal::NotJson(why) = no_object(line) else { panic!("another refusal") };

@@ -148,7 +148,7 @@ impl Parser for MessageParser {
         self.take_text(bytes, &MailParts::of(bytes, head, body));
         let id = field(message, self.fields.id.as_str());
         if self.fields.needs_id() && id.is_none() {
-            return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "subject", "date"], 0));
+            return Err(Refusal::lacks_id(self.fields.id.as_str(), &["id", "subject", "date"]));
         }
         let within = self.fields.within.as_ref().and_then(|path| field(message, path.as_str()));
         let value = self.fields.value.as_ref().and_then(|path| field(message, path.as_str()));

@@ -50,7 +50,7 @@ impl Parser for WikiParser {
         let field = |path: &FieldPath| page.field(path.as_str());
         let id = field(&self.fields.id).map(DocumentName::from);
         if self.fields.needs_id() && id.is_none() {
-            return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "title", "timestamp"], 0));
+            return Err(Refusal::lacks_id(self.fields.id.as_str(), &["id", "title", "timestamp"]));
         }
         let within = self.fields.within.as_ref().and_then(field);
         let value = self.fields.value.as_ref().and_then(field).as_deref().map(Value::spelt);

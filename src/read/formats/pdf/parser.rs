@@ -63,7 +63,9 @@ impl PdfParser {
     /// Asks for the text, of which at most `held` bytes are taken over.
     fn ask(&self, pdf: &[u8], held: usize) -> Result<Weighed, Refusal> {
         if is_cut(pdf) {
-            return Err(Refusal::Truncated("the end of the PDF is missing; get the file again".to_owned()));
+            return Err(Refusal::Malformed(
+                "a PDF that is cut: its end is missing; get the file again".to_owned(),
+            ));
         }
         let (question, most, patience) =
             (PdfQuestion::Text, self.fields.max_record_bytes, self.patience.time(pdf.len()));

@@ -127,7 +127,7 @@ impl Parser for DocParser {
         let field = |path: &FieldPath| doc.field(path.as_str());
         let id = field(&self.fields.id);
         if self.fields.needs_id() && id.is_none() {
-            return Err(Refusal::no_id(self.fields.id.as_str(), &["DOCNO", "DOCID", "DATE"], 0));
+            return Err(Refusal::lacks_id(self.fields.id.as_str(), &["DOCNO", "DOCID", "DATE"]));
         }
         self.text.clear();
         match doc.page {

@@ -110,7 +110,7 @@ impl Parser for CrawlParser {
         let field = |path: &FieldPath| field(&head, path.as_str());
         let id = field(&self.fields.id).map(Into::into);
         if self.fields.needs_id() && id.is_none() {
-            return Err(Refusal::no_id(self.fields.id.as_str(), &["id", "url", "date"], 0));
+            return Err(Refusal::lacks_id(self.fields.id.as_str(), &["id", "url", "date"]));
         }
         let within = self.fields.within.as_ref().and_then(field).map(Cow::Borrowed);
         let value = self.fields.value.as_ref().and_then(field).map(Value::spelt);
