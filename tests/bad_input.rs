@@ -703,6 +703,12 @@ fn inputs_that_are_empty_are_named() {
     dir.alike("dedup - in.jsonl empty.jsonl --dry-run", Some(b""))
         .ok()
         .says("warning: 2 inputs are empty: -, empty.jsonl");
+    dir.alike("load d folder", None).ok();
+    dir.alike("load d folder --delete-missing", None).ok().says("1 file is empty: folder/empty.jsonl");
+    // No compressed file has no byte.
+    dir.write("folder/cut.jsonl.gz", "");
+    dir.alike("load d folder --delete-missing", None).code(3).says("the file is empty");
+    fs::remove_file(dir.join("folder/cut.jsonl.gz")).unwrap();
     for command in [
         "dedup in.jsonl folder --dry-run",
         "dedup folder --dry-run",
@@ -733,6 +739,20 @@ fn files_that_are_skipped_are_named_with_what_reads_them() {
         let ran = dir.alike(command, None).ok();
         ran.says("in/deep/b.rs skipped").says("'FOLDER/**/*.rs'");
     }
+    // What was loaded and is something else now is not deleted for that.
+    dir.write("in/deep/e.jsonl", line("e", &words(7000, 20)));
+    dir.alike("load c in", None).ok().says("1 added");
+    dir.write("in/deep/e.jsonl", format!("[{}]", line("e", &words(7000, 20)).trim_end()));
+    dir.alike("load c in --delete-missing", None).code(3).says("in/deep/e.jsonl").says("was loaded before");
+    fs::remove_file(dir.join("in/deep/e.jsonl")).unwrap();
+    let ran = dir.alike("load c in --delete-missing", None).ok().says("1 removed");
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["skipped_files"], 3);
+    dir.write("benchmarks/a.json", "[{\"text\": \"an item\"},\n{\"text\": \"another\"}]");
+    dir.write("benchmarks/b.jsonl", line("q", &words(0, 20)));
+    dir.alike("decontaminate in/a.jsonl --benchmarks benchmarks --benchmark-fields text --dry-run", None)
+        .ok()
+        .says("benchmarks/a.json skipped");
     dir.alike("dedup in/**/*.rs --dry-run", None).ok().says("of 2 documents");
     for command in ["dedup in --dry-run -q", "load c in -q"] {
         assert_eq!(dir.alike(command, None).ok().stderr, "");

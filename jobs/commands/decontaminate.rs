@@ -81,11 +81,13 @@ fn lead(
     let spool = private_folder(place.path())?;
     let hint =
         options.hint.shared_by(peers.is_some() && !place.is_seen_by_all()).within(options.machine.memory);
-    let corpus = find_inputs(&options.corpus, hint, spool.path(), progress)?;
-    warn_of_unused(reporter, &corpus, &options.corpus);
+    let mut corpus = find_inputs(&options.corpus, hint, spool.path(), progress)?;
     FormPlan::new(&corpus.sources, FormChoice { memory: options.machine.memory, ..options.form })?;
     let found_as = (hint, spool.path(), &**progress);
-    let FoundBenchmarks { sets, sources } = find_benchmarks(&options.benchmarks, &corpus, found_as)?;
+    let FoundBenchmarks { sets, sources, mut skipped } =
+        find_benchmarks(&options.benchmarks, &corpus, found_as)?;
+    corpus.skipped.append(&mut skipped);
+    warn_of_unused(reporter, &corpus, &options.corpus);
     let folder = options.out.is_some().then(|| std::path::absolute(place.path())).transpose();
     let task = DecontaminationTask {
         sets,

@@ -62,19 +62,33 @@ pub(crate) fn empty_inputs(found: &Discovery, inputs: &[PathBuf]) -> Option<Stri
     };
     let places = starts.zip(&found.found_by).zip(inputs);
     let empty = places.filter(|((start, end), _)| is_empty(*start, **end)).map(|(_, input)| input.clone());
-    let empty: Vec<PathBuf> = empty.collect();
+    empty_files(&empty.collect::<Vec<_>>(), "input")
+}
+
+/// The same of all files, those in folders, too: where what is missing is deleted.
+pub(crate) fn empty_sources(found: &Discovery) -> Option<String> {
+    let empty = found.sources.iter().filter(|source| source.bytes == 0);
+    empty_files(&empty.map(|source| PathBuf::from(&source.shown)).collect::<Vec<_>>(), "file")
+}
+
+fn empty_files(empty: &[PathBuf], what: &str) -> Option<String> {
     let verb = if empty.len() == 1 { "is" } else { "are" };
-    let count = counted(empty.len() as u64, "input");
-    (!empty.is_empty()).then(|| format!("{count} {verb} empty: {}", shown(&empty)))
+    let count = counted(empty.len() as u64, what);
+    (!empty.is_empty()).then(|| format!("{count} {verb} empty: {}", shown(empty)))
 }
 
 /// Warns of inputs that are empty, and of files in folders that are passed over.
 pub(crate) fn warn_of_unused(reporter: &Reporter<'_>, found: &Discovery, inputs: &[PathBuf]) {
+    warn_of_skipped(reporter, found);
+    empty_inputs(found, inputs).iter().for_each(|empty| reporter.warning(empty));
+}
+
+/// Warns of files in folders that are passed over.
+pub(crate) fn warn_of_skipped(reporter: &Reporter<'_>, found: &Discovery) {
     let skipped: Vec<(String, &str)> =
         found.skipped.iter().map(|(path, why)| (path.display().to_string(), &**why)).collect();
     let skipped: Vec<(&str, &str)> = skipped.iter().map(|(path, why)| (&**path, *why)).collect();
-    let lines = empty_inputs(found, inputs).into_iter().chain(skipped_files(&skipped, ""));
-    lines.for_each(|line| reporter.warning(&line));
+    skipped_files(&skipped, "").iter().for_each(|line| reporter.warning(line));
 }
 
 /// Hands on the ids of a list, `-` or a file with one a line; blank lines are none. An id has at most `most` bytes, and `line` is the

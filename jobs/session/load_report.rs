@@ -68,12 +68,12 @@ impl AgainstReport {
 /// Unknown ids that are shown one by one.
 const SHOWN: usize = 10;
 
-/// The report of a load, or of what one would do.
+/// The report of a load, or of what one would do; `skipped` is how many files of folders were passed over.
 pub(crate) fn report_load(
     reporter: &Reporter<'_>,
     collection: &Path,
     report: &Report,
-    against: &AgainstReport,
+    (against, skipped): (&AgainstReport, u64),
     dry_run: bool,
 ) -> Result<ExitCode> {
     let Report { records, added, replaced, unchanged, removed, superseded, .. } = report;
@@ -148,6 +148,9 @@ pub(crate) fn report_load(
     ));
     let mut value = serde_json::to_value(report).map_err(|e| stdout_error(e.into()))?;
     value["dry_run"] = dry_run.into();
+    if skipped > 0 {
+        value["skipped_files"] = skipped.into();
+    }
     if !against.sets.is_empty() {
         value["against"] = serde_json::to_value(&against.sets).map_err(|e| stdout_error(e.into()))?;
         value["against_ignored_keys"] = against.ignored_keys.into();

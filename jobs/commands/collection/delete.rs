@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DeleteArgs, job: &DistributedJob) -> Result<ExitCode> {
     };
     let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    report_load(&reporter, &args.at.collection, &report, &AgainstReport::default(), args.change.dry_run)
+    report_load(&reporter, &args.at.collection, &report, (&AgainstReport::default(), 0), args.change.dry_run)
 }
 
 /// A deletion that can begin: the collection, open, and what is to be deleted, if it is anything, in a file.

@@ -1,5 +1,6 @@
 //! `alike load`: records into a collection, as one commit.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::session::collection::folder;
 use crate::session::commit::{
     ABOVE, assist, commit, foreseen, refuse_dry_run, refuse_mass_deletion, unfinished,
 };
-use crate::session::inputs::{find_inputs, refuse, warn_of_unused};
+use crate::session::inputs::{empty_inputs, empty_sources, find_inputs, refuse, warn_of_skipped};
 use crate::session::load_report::{AgainstReport, report_load};
 use crate::session::missing_fields::no_value_to_compare_within;
 use crate::session::options::{Machine, components, epoch};
@@ -50,11 +51,11 @@ pub(crate) fn run(args: &LoadArgs, job: &DistributedJob) -> Result<ExitCode> {
     };
     let report = job.print_profile(watched(&args.change.report.talk, work))?;
     let Some(report) = report else { return Ok(PART_DONE) };
-    let (report, against) = report;
+    let (report, against, skipped) = report;
     if report.records + report.left_out == 0 {
         reporter.warning("the inputs hold no records; check the files");
     }
-    report_load(&reporter, &args.at.collection, &report, &against, args.change.dry_run)
+    report_load(&reporter, &args.at.collection, &report, (&against, skipped), args.change.dry_run)
 }
 
 /// What is done with a collection that cannot be compared.
@@ -66,7 +67,7 @@ fn load(
     (machine, epoch_bytes, peers): (Machine, Option<u64>, Option<Arc<Peers>>),
     reporter: &Reporter<'_>,
     progress: &Arc<Progress>,
-) -> Result<(Report, AgainstReport)> {
+) -> Result<(Report, AgainstReport, u64)> {
     check_protected(&args.against, &args.inputs)?;
     let collections = open_collections(&args.against)?;
     let dry_run = args.change.dry_run;
@@ -89,9 +90,18 @@ fn load(
         args.choices.form.hint(&target.config().input).shared_by(peers.is_some()).within(machine.memory);
     let mut discovery = find_inputs(&args.inputs, hint, scratch.path(), progress)?;
     refuse_own_files(&args.at.collection, &discovery)?;
-    warn_of_unused(reporter, &discovery, &args.inputs);
+    let empty = match args.delete_missing {
+        true => empty_sources(&discovery),
+        false => empty_inputs(&discovery, &args.inputs),
+    };
+    empty.iter().for_each(|empty| reporter.warning(empty));
     let protected = Protected::find(args, &collections, &mut discovery, (hint, scratch.path(), &**progress))?;
+    warn_of_skipped(reporter, &discovery);
     let (mut writer, new) = made(target, &find, (args, peers.as_deref(), progress))?;
+    let skipped = discovery.skipped.len() as u64;
+    if args.delete_missing {
+        refuse_skipped(&writer, &discovery.skipped)?;
+    }
     if new && !args.store_text {
         warn_of_lost_texts(reporter, &discovery.sources);
     }
@@ -110,7 +120,7 @@ fn load(
         };
         let report =
             change(args, &mut writer, batch, &discovery.unreadable, (&lists, &left_out), reporter, progress)?;
-        Ok((report, left_out.told))
+        Ok((report, left_out.told, skipped))
     });
     match done {
         Err(error) if dry_run => Err(foreseen(&args.at.collection, error)),
@@ -123,6 +133,28 @@ fn load(
             Err(error)
         }
         done => done,
+    }
+}
+
+/// A file that was loaded and is not read now has its documents still: only its form is another one.
+fn refuse_skipped(writer: &Writer, skipped: &[(PathBuf, String)]) -> Result<()> {
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    let loaded: BTreeSet<String> =
+        writer.snapshot().sources()?.into_iter().map(|source| source.path).collect();
+    let was_loaded = |path: &Path| {
+        std::path::absolute(path).is_ok_and(|path| path.to_str().is_some_and(|path| loaded.contains(path)))
+    };
+    match skipped.iter().find(|(path, _)| was_loaded(path)) {
+        Some((path, why)) => Err(Error::input(
+            path,
+            format!(
+                "was loaded before, and is not read now ({why}); --delete-missing would delete its documents: mend it, or \
+                 move it away if they are to go; nothing was written"
+            ),
+        )),
+        None => Ok(()),
     }
 }
 

@@ -23,6 +23,8 @@ const COPIES: &str = "which is a benchmark: what is looked for stands in it";
 pub(crate) struct FoundBenchmarks {
     pub(crate) sets: Vec<BenchmarkSet>,
     pub(crate) sources: Vec<Source>,
+    /// Files of folders that were passed over, and why.
+    pub(crate) skipped: Vec<(PathBuf, String)>,
 }
 
 /// Finds the files of benchmarks: of those that have a name all are one, of others each is one.
@@ -63,6 +65,7 @@ pub(crate) fn find_benchmarks(
             found.sets.extend(files.sources.iter().map(each));
         }
         found.sources.append(&mut files.sources);
+        found.skipped.append(&mut files.skipped);
     }
     if found.sources.len() + corpus.sources.len() > MAX_FILES {
         let files = found.sources.len() + corpus.sources.len();

@@ -185,7 +185,7 @@ pub fn newest(storage: &dyn Storage) -> Result<u64> {
             return Err(Error::NotACollection(folder(storage), "nothing has been loaded into it".to_owned()));
         }
         if names.iter().any(|name| name.starts_with(LIST_OF_RUN)) {
-            let what = "it is what `alike dedup` has written: `alike show` and `alike explain` answer questions about it";
+            let what = "it is what `alike dedup` has written; `alike show` and `alike explain` answer questions about it while its summary.json is there";
             return Err(Error::NotACollection(folder(storage), what.to_owned()));
         }
         if !names.iter().any(|name| Name::parse(name).is_some()) {

@@ -7,7 +7,7 @@ use super::foreign::{Foreign, SUMMARY, WITH_DICTIONARY};
 use crate::read::bytes::{InputFile, USUAL_ROOM, compression_of, first_window};
 use crate::read::format::{Compression, Format, FormatHint};
 use crate::read::formats;
-use crate::read::head::{FileHead, FoundBy};
+use crate::read::head::{FileHead, FoundBy, says_compressed};
 use crate::read::source::Source;
 use crate::remote::{ObjectState, ObjectUrl};
 
@@ -70,7 +70,7 @@ pub(super) fn recognise(
     source.window = first_window(source.compression, &mut file)?;
     drop(file);
     let head = FileHead::read(&source, found, hint)?;
-    check_length(&head)?;
+    check_length(&head, path)?;
     let format = formats::recognise(&head);
     if let Some(foreign) = formats::foreign(&head, format) {
         return Ok(Recognised::Foreign(foreign));
@@ -98,9 +98,10 @@ fn begins_with_dictionary(file: &InputFile) -> io::Result<bool> {
 }
 
 /// Refuses a file without a byte whose name says what none can be: whoever wrote or copied it has not ended.
-fn check_length(head: &FileHead) -> io::Result<()> {
-    let is_never_empty = || head.extension().is_some_and(|end| NEVER_EMPTY.contains(&end));
-    if !head.is_empty() || head.is_compressed() || head.said().is_some() || !is_never_empty() {
+fn check_length(head: &FileHead, path: &Path) -> io::Result<()> {
+    let is_called_so = || head.extension().is_some_and(|end| NEVER_EMPTY.contains(&end));
+    let is_never_empty = || says_compressed(path) || head.said().is_none() && is_called_so();
+    if !head.is_empty() || head.is_compressed() || !is_never_empty() {
         return Ok(());
     }
     Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is empty, which none of its kind is"))
@@ -172,7 +173,9 @@ mod tests {
     fn what_is_never_empty_cannot_be_read_if_it_is() {
         let folder = tempfile::tempdir().expect("a folder");
         for found in [FoundBy::Named, FoundBy::Walked] {
-            for name in NEVER_EMPTY.map(|end| format!("a.{end}")) {
+            let compressed = Compression::ALL.map(|(_, end)| format!("a.jsonl{end}"));
+            let compressed = compressed.into_iter().filter(|name| name != "a.jsonl");
+            for name in NEVER_EMPTY.map(|end| format!("a.{end}")).into_iter().chain(compressed) {
                 let path = folder.path().join(&name);
                 std::fs::write(&path, "").expect("written");
                 let error = recognise(&path, None, found, FormatHint::default()).expect_err(&name);

@@ -64,7 +64,7 @@ fn extension(path: &Path) -> Option<String> {
 }
 
 /// Whether a name ends as those of compressed files do.
-fn says_compressed(path: &Path) -> bool {
+pub(super) fn says_compressed(path: &Path) -> bool {
     let Some(name) = file_name(path) else { return false };
     let end = name.rsplit_once('.').map(|(_, end)| format!(".{}", end.to_lowercase()));
     end.is_some_and(|end| Compression::ALL.iter().any(|(_, suffix)| *suffix == end))
